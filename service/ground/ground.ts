@@ -32,20 +32,16 @@ export async function openGround(
   { everyMs = ownEveryMs, log, troubles }: GroundOptions,
 ): Promise<Ground> {
   const skew = createSkewMetric();
-  const seen = new Set<string>();
   const told = new Map<string, readonly string[]>();
   const take = ({ name }: Foundation, { aheadS, findings }: Look): void => {
-    seen.add(name);
     if (aheadS !== undefined) skew.set({ store: name }, aheadS);
     for (const each of findings) troubles.tell(each.name, each.sentence);
     const names = findings.map((each) => each.name);
     for (const before of told.get(name) ?? []) if (!names.includes(before)) troubles.over(before);
     told.set(name, names);
   };
-  const lookAt = async (foundation: Foundation): Promise<Look | null> => {
-    const look = await Promise.race([foundation.look().catch(() => null), delay(patienceMs, null, { ref: false })]);
-    return look;
-  };
+  const lookAt = (foundation: Foundation): Promise<Look | null> =>
+    Promise.race([foundation.look().catch(() => null), delay(patienceMs, null, { ref: false })]);
 
   const first = await Promise.all(foundations.map(lookAt));
   const facts = foundations.map(({ name }, at) => [name, first[at]?.facts ?? 'away']);
@@ -60,7 +56,7 @@ export async function openGround(
   const lookAgain = async (foundation: Foundation): Promise<void> => {
     const look = await lookAt(foundation);
     if (look === null) return;
-    if (!seen.has(foundation.name))
+    if (!told.has(foundation.name))
       log.info({ ground: { [foundation.name]: look.facts } }, 'looked at what was away at the start');
     take(foundation, look);
   };
