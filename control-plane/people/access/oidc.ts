@@ -135,7 +135,7 @@ export function openOidc(
       } catch (error) {
         const failure = failureOf(error);
         // Its keys may be other ones since they were read.
-        if (failure.error.reason === 'token_invalid') keepFor(Math.min(pauseMs, askedAgainAt - now().getTime()));
+        if (!failure.ok && failure.error.reason === 'token_invalid') keepFor(Math.min(pauseMs, askedAgainAt - now().getTime()));
         return failure;
       }
     },
@@ -225,24 +225,22 @@ const reasonByCode: ReadonlyMap<string, OidcReason> = new Map([
 ]);
 
 /** Without the causes that the library gives: of a reply that is not JSON they quote the beginning, which may be that of a token. */
-function failureOf(error: unknown): Extract<Result<never, OidcFailure>, { ok: false }> {
+function failureOf(error: unknown): Result<never, OidcFailure> {
   const own = ownCause(error);
-  if (own instanceof IssuerMismatch) return refused('issuer_mismatch', own.message);
-  if (own !== null) return refused('provider_away', own.message);
+  if (own instanceof IssuerMismatch) return oidcFailed('issuer_mismatch', own.message);
+  if (own !== null) return oidcFailed('provider_away', own.message);
   if (error instanceof WWWAuthenticateChallengeError)
-    return refused('client_refused', `the provider answers ${error.status} to the client`);
+    return oidcFailed('client_refused', `the provider answers ${error.status} to the client`);
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) return said(error.error);
   const code = codeOf(error);
-  return refused(reasonByCode.get(code) ?? 'provider_away', [errorText(error), code].filter(Boolean).join(': '));
+  return oidcFailed(reasonByCode.get(code) ?? 'provider_away', [errorText(error), code].filter(Boolean).join(': '));
 }
 
 /** The provider says so itself; anybody may have written it. */
 function said(error: string) {
   const code = /^[a-z_]{1,40}$/.test(error) ? error : 'an unknown error';
-  return refused(reasonByCode.get(code) ?? 'provider_error', `the provider answers ${code}`);
+  return oidcFailed(reasonByCode.get(code) ?? 'provider_error', `the provider answers ${code}`);
 }
-
-const refused = (reason: OidcReason, detail: string) => ({ ok: false, error: { reason, detail } }) as const;
 
 function ownCause(error: unknown): Error | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
