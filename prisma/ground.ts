@@ -1,21 +1,12 @@
-/** Reads what Postgres is, as a session of ours sees it; `@gw/service/ground/postgres` judges it. */
+/** Reads what Postgres is, as a session of ours sees it. */
+import type { PostgresFacts } from '@gw/contract/internal/ground';
 import { UnusableDatabaseError } from './pool.ts';
 import type { Statements } from './statements.ts';
 
-interface GroundRow {
-  readonly version: number;
-  readonly role: string;
-  readonly zone: string;
-  readonly isReadOnly: boolean;
-  readonly unsafe: readonly string[];
-  readonly mayRead: boolean;
-  readonly now: number;
-}
-
 /** Resolves to a sentence if the gateway cannot work in its sessions. Rejects if it does not answer. */
-export async function readGround(db: Pick<Statements, '$queryRaw'>): Promise<GroundRow | string> {
+export async function readGround(db: Pick<Statements, '$queryRaw'>): Promise<PostgresFacts | string> {
   try {
-    const [row] = await db.$queryRaw<GroundRow[]>`
+    const [row] = await db.$queryRaw<PostgresFacts[]>`
       SELECT current_setting('server_version_num')::int AS version, current_user::text AS role, current_setting('TimeZone') AS zone,
         pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
         ARRAY(SELECT name FROM unnest(ARRAY['fsync', 'full_page_writes', 'synchronous_commit']) AS name

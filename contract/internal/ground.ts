@@ -1,5 +1,21 @@
-/** The alarm that stands in Redis from when Postgres was seen to have gone back in time until an operator confirms it. */
+/** What the parts tell each other of the ground that they stand on. */
 
+/** What Postgres is, as a role of ours sees it: `@gw/prisma/ground` reads it, and `@gw/service/ground/postgres` judges it. */
+export interface PostgresFacts {
+  /** Such as 170004. */
+  readonly version: number;
+  readonly role: string;
+  readonly zone: string;
+  readonly isReadOnly: boolean;
+  /** Settings that let a crash lose what was acknowledged, as they stand. */
+  readonly unsafe: readonly string[];
+  /** The tables are there, and the role may read them. */
+  readonly mayRead: boolean;
+  /** The time of the server, ms since 1970. */
+  readonly now: number;
+}
+
+/** The alarm that stands in Redis from when Postgres was seen to have gone back in time until an operator confirms it. */
 export interface GroundAlarm {
   readonly id: string;
   readonly found_at: string;

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { openTroubles } from '../health/troubles.ts';
 import type { Foundation } from './foundation.ts';
 import { openGround } from './ground.ts';
-import { type PostgresFacts, postgresGround } from './postgres.ts';
+import { postgresGround } from './postgres.ts';
 import { spoolGround } from './spool.ts';
 import { valkeyGround } from './valkey.ts';
 

@@ -1,20 +1,7 @@
 /** Judges a Postgres as a role of ours sees it. */
+import type { PostgresFacts } from '@gw/contract/internal/ground';
 import { type Clock, machineClock, openComparison, skewFinding } from './clock.ts';
 import type { Finding, Foundation } from './foundation.ts';
-
-export interface PostgresFacts {
-  /** Such as 170004. */
-  readonly version: number;
-  readonly role: string;
-  readonly zone: string;
-  readonly isReadOnly: boolean;
-  /** Settings that let a crash lose what was acknowledged, as they stand. */
-  readonly unsafe: readonly string[];
-  /** The tables are there, and the role may read them. */
-  readonly mayRead: boolean;
-  /** The time of the server, ms since 1970. */
-  readonly now: number;
-}
 
 const oldest = 15;
 
