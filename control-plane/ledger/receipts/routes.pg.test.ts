@@ -1,7 +1,13 @@
 import { ledgerStream, receiptKey } from '@gw/contract/internal/redis';
-import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { entryOf, eventually, type OwnStores, receiptIdAt, startOwnStores } from '@gw/testing/control-plane/fixtures';
+import {
+  entryOf,
+  eventually,
+  type OwnStores,
+  receiptIdAt,
+  startOwnStores,
+  trace,
+} from '@gw/testing/control-plane/fixtures';
 import { sealedEntry } from '@gw/testing/ledger-entry';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -12,21 +18,6 @@ beforeAll(async () => {
   running = await startTestApp(undefined, stores);
 }, 120_000);
 afterAll(() => running?.stop());
-
-const pinnedTrace: RoutingTrace = {
-  policy: 'pinned',
-  decision: '',
-  fallback: false,
-  fallback_reason: null,
-  region: 'us-east',
-  deployment: 'd',
-  attempts: { count: 1, failed: [] },
-  estimated_tokens: null,
-  operational_signal: null,
-  candidates: [],
-  estimated_saving_g: null,
-  counterfactual: null,
-};
 
 const account = (id: string) => ({ 'x-gw-account-id': id });
 
@@ -52,7 +43,7 @@ test('a receipt is read from Postgres in the very text, in its newest version or
 });
 
 test('the routing trace of a receipt is read as it was stored, from Redis and from Postgres, and 202 while it is pending', async () => {
-  const routingTrace = { ...pinnedTrace, decision: 'The request pinned the region us-east.' };
+  const routingTrace = { ...trace, policy: 'pinned' as const, decision: 'The request pinned the region us-east.' };
   const [fresh, pending] = [entryOf({ pinned_region: 'us-east' }), entryOf()];
   for (const [entry, state] of [
     [fresh, 'made'],
