@@ -53,7 +53,7 @@ export function watchSidecars({ log, redis, troubles }: Context): RepeatedJob {
     if (silent.length === 0) return troubles.over(name);
     troubles.tell(
       name,
-      `No word from the sidecar ${silent.join(', ')}, which has not ended in order: it hangs, has died, or does not reach Redis. Look at its /livez and its log, and start it again.`,
+      `The sidecar ${silent.join(', ')} stopped reporting without shutting down: it hangs, crashed, or cannot reach Redis. Check its /livez and its log, and restart it.`,
     );
   };
   return repeat({ name: 'silent sidecars', everyMs: lookEveryMs, log, run });

@@ -78,7 +78,7 @@ function readClientAddress(settings: SettingReader): ClientAddressSettings {
   const proxyProtocol = readSwitch(settings, 'GW_PROXY_PROTOCOL', 'off');
   if (proxyProtocol && trustedProxies.length === 0)
     settings.problem(
-      'GW_PROXY_PROTOCOL is on, and GW_TRUSTED_PROXIES does not say who may state addresses. Example: GW_TRUSTED_PROXIES=10.0.0.0/8',
+      'GW_PROXY_PROTOCOL is on, but GW_TRUSTED_PROXIES is not set, so no proxy may state addresses. Example: GW_TRUSTED_PROXIES=10.0.0.0/8',
     );
   return { trustedProxies, proxyProtocol };
 }

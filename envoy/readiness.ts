@@ -12,7 +12,7 @@ export const readinessPath = '/readyz';
 
 export const notReady = apiError('overloaded', {
   message:
-    'This gateway is leaving, or reaches no healthy instance of ext-authz or none of the receipt sidecar. Send calls to another one.',
+    'This gateway is shutting down, or reaches no healthy ext-authz or no healthy receipt sidecar. Send calls to another one.',
 });
 
 /** The beginning of Envoy's own reasons for these replies. */

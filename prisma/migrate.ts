@@ -94,7 +94,7 @@ async function refusePooler(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   if (rows[0]?.pid === client.processID) return;
   throw new MigrationError(
-    'A pooler is in front of Postgres. The migration holds a lock for its whole session, so give it the address of Postgres itself in GW_DATABASE_URL; the services can go on with that of the pooler.',
+    'GW_DATABASE_URL leads to a pooler, but the migration holds a lock for its whole session. Give it the address of Postgres itself; the services can keep the address of the pooler.',
   );
 }
 

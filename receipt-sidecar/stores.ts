@@ -6,7 +6,7 @@ import { openTroubles } from '@gw/service/health/troubles';
 import { watchValkey } from '@gw/service/health/valkey-watch';
 import type { Logger } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
-import { isRedisCluster } from '@gw/service/redis-address';
+import { isRedisCluster, redisPrimaries } from '@gw/service/redis-address';
 import { openRedisWriter } from '@gw/service/redis-writer';
 import type { Config } from './config.ts';
 
@@ -28,7 +28,7 @@ export async function openStores({ redisUrl, spoolDir }: Pick<Config, 'redisUrl'
   const troubles = openTroubles(log, clock);
   const valkey = watchValkey((command) => writes.send(command), troubles, clock);
   await valkey.first;
-  const foundations = [valkeyGround((command) => redis.call(command), isRedisCluster(redis)), spoolGround(spoolDir)];
+  const foundations = [valkeyGround(() => redisPrimaries(redis), isRedisCluster(redis)), spoolGround(spoolDir)];
   const ground = await openGround(foundations, { troubles, log });
   return { redis, writes, subscriber, reader, claims, troubles, valkey, ground };
 }

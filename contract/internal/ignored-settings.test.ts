@@ -31,7 +31,7 @@ describe('a service names each variable without an effect', () => {
   it('one that it did not have to read', () => {
     const environment = { GW_INTERNAL_TLS_KEY_FILE: 'x', GW_SPOOL_DIR: 'x' };
     expect(ofSidecar(environment, ['GW_SPOOL_DIR'])).toEqual([
-      'GW_INTERNAL_TLS_KEY_FILE has no effect: it belongs to a setting that is not set, or not to this value.',
+      'GW_INTERNAL_TLS_KEY_FILE has no effect: the setting that it belongs to is not set, or has another value.',
     ]);
   });
 
@@ -57,8 +57,8 @@ describe('a service names each variable without an effect', () => {
 describe('./gw up', () => {
   it('names what it chooses itself, with the reason', () => {
     expect(ignoredByUp({ GW_KEY_PEPPER: 'x', GW_REDIS_URL: 'x', GW_SIDECAR_DRAIN_S: '600' })).toEqual([
-      './gw up ignores GW_KEY_PEPPER: it makes keys and passwords of its own, in .gw/secrets.json.',
-      './gw up ignores GW_REDIS_URL: it starts stores of its own.',
+      './gw up ignores GW_KEY_PEPPER: it generates its own keys and passwords, in .gw/secrets.json.',
+      './gw up ignores GW_REDIS_URL: it starts its own stores.',
       './gw up ignores GW_SIDECAR_DRAIN_S: it does not wait for calls that are under way.',
     ]);
   });

@@ -36,7 +36,7 @@ export const ignoredSettings = (
   given(environment).flatMap((name) => {
     if (asked.has(name) || (reader === 'control-plane' && isCredential(name))) return [];
     if (settingsOf[reader].includes(name))
-      return [`${name} has no effect: it belongs to a setting that is not set, or not to this value.`];
+      return [`${name} has no effect: the setting that it belongs to is not set, or has another value.`];
     return [unknownSetting(name) ?? `${name} has no effect here: it is a setting of ${readersOf(name)}.`];
   });
 

@@ -40,7 +40,7 @@ export function watchStatements(databases: Databases, troubles: Troubles, now: (
 }
 
 const unknownCause =
-  'What it waits for is not known: look at pg_stat_activity, at the disk and the processors of Postgres.';
+  'The cause is unknown: check pg_stat_activity, and the disk and the CPU of Postgres.';
 
 async function causeOf(db: Database, processId: number | null): Promise<string> {
   if (processId === null) return unknownCause;

@@ -129,7 +129,7 @@ function sentenceOf(failing: readonly string[]): string | null {
   if (failing.length === 0) return null;
   const further = failing.length - mostInSentence;
   const names = failing.slice(0, mostInSentence).join(', ') + (further > 0 ? ` and ${further} more` : '');
-  return `Calls to ${names} fail, so free calls go elsewhere first. Look at the provider; the log says when it began.`;
+  return `Calls to ${names} fail, so calls that are not pinned try other deployments first. Check the provider; the log says when it began.`;
 }
 
 /** How many deployments the metric names; further ones are one series, `other`. */

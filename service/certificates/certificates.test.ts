@@ -228,11 +228,11 @@ it('tells in the last tenth of a certificate that it ends, by metric, health and
   expect(Number(authority)).toBeGreaterThan(80_000);
   expect(certificates.problems()).toEqual([]);
   now += 0.06 * dayMs;
-  const problem = new RegExp(`The certificate in ${files().certFile} ends at .*, in 0\\.9 days\\. Renew it\\.`);
+  const problem = new RegExp(`The certificate in ${files().certFile} expires at .*, in 0\\.9 days\\. Renew it\\.`);
   expect(certificates.problems()).toEqual([expect.stringMatching(problem)]);
   await expect.poll(() => lines.at(-1)?.msg).toMatch(problem);
   now += dayMs;
-  expect(certificates.problems().join()).toMatch(/ended at/);
+  expect(certificates.problems().join()).toMatch(/expired at/);
 });
 
 it("watches the end of Envoy's certificates where it can read them, and says where it cannot", async () => {

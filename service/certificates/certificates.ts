@@ -135,7 +135,7 @@ class OutsideCertificates {
         } catch (cause) {
           if (!this.#unread.has(file))
             this.#log.warn(
-              `the end of a certificate is not watched, since this process cannot read it: ${errorText(cause)}`,
+              `the expiry of a certificate is not watched, because this process cannot read the file: ${errorText(cause)}`,
             );
           this.#unread.add(file);
           return [file, null];
@@ -148,15 +148,15 @@ class OutsideCertificates {
 function endText(file: string, lifetime: Lifetime | null, now: number): readonly string[] {
   if (lifetime === null || !isEnding(lifetime, now)) return [];
   const at = new Date(lifetime.until).toISOString();
-  if (lifetime.until <= now) return [`The certificate in ${file} ended at ${at}. Renew it.`];
+  if (lifetime.until <= now) return [`The certificate in ${file} expired at ${at}. Renew it.`];
   const days = ((lifetime.until - now) / dayMs).toFixed(1);
-  return [`The certificate in ${file} ends at ${at}, in ${days} days. Renew it.`];
+  return [`The certificate in ${file} expires at ${at}, in ${days} days. Renew it.`];
 }
 
 const expiryGauge = (lifetimes: () => readonly FileLifetime[], now: () => number): Gauge =>
   new Gauge({
     name: 'gw_tls_certificate_expiry_seconds',
-    help: 'How long a certificate is still valid; below 0: it has ended',
+    help: 'Seconds until a certificate expires; negative after that',
     labelNames: ['file'],
     registers: [],
     collect() {

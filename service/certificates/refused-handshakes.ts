@@ -7,22 +7,22 @@ import type { Logger } from '../log.ts';
 
 /** The reasons, as OpenSSL names them, and the cure of each. */
 const advice: readonly (readonly [reason: RegExp, text: string])[] = [
-  [/^CERT_HAS_EXPIRED$/, 'the other side shows a certificate that has ended; renew it there'],
-  [/^CERT_NOT_YET_VALID$/, 'the other side shows a certificate that is not valid yet; compare the clocks'],
+  [/^CERT_HAS_EXPIRED$/, 'the peer shows an expired certificate; renew it there'],
+  [/^CERT_NOT_YET_VALID$/, 'the peer shows a certificate that is not valid yet; compare the clocks'],
   [
     /ALERT_CERTIFICATE_EXPIRED$/,
-    'our certificate has ended, says the other side; renew it here (GW_INTERNAL_TLS_CERT_FILE)',
+    'the peer reports that our certificate has expired; renew it here (GW_INTERNAL_TLS_CERT_FILE)',
   ],
   [
     /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNSUPPORTED_CERTIFICATE)$/,
-    'the other side does not believe the authority of our certificate; add it to GW_INTERNAL_TLS_CA_FILE there',
+    'the peer does not trust the authority of our certificate; add it to GW_INTERNAL_TLS_CA_FILE there',
   ],
   [
     /ISSUER|SELF_SIGNED|VERIFY_LEAF|CERT_UNTRUSTED|INVALID_CA|SIGNATURE/,
-    'the other side shows a certificate of another authority, or none; add the authority to GW_INTERNAL_TLS_CA_FILE here',
+    'the peer shows a certificate of an unknown authority; add the authority to GW_INTERNAL_TLS_CA_FILE here',
   ],
-  [/PEER_DID_NOT_RETURN_A_CERTIFICATE/, 'the other side shows no certificate; set GW_INTERNAL_TLS_CERT_FILE there'],
-  [/HTTP_REQUEST|WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL/, 'the other side speaks no TLS, or an old version'],
+  [/PEER_DID_NOT_RETURN_A_CERTIFICATE/, 'the peer shows no certificate; set GW_INTERNAL_TLS_CERT_FILE there'],
+  [/HTTP_REQUEST|WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL/, 'the peer does not speak TLS, or only an old version'],
 ];
 const otherAdvice = 'the TLS handshake failed';
 

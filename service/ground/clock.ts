@@ -35,7 +35,7 @@ export function skewFinding(store: 'valkey' | 'postgres', { aheadS, doubtS }: Co
   if (Math.abs(aheadS) <= boundS + doubtS) return [];
   const where = store === 'valkey' ? 'Valkey' : 'Postgres';
   const how = `${Math.round(Math.abs(aheadS))} s ${aheadS > 0 ? 'ahead of' : 'behind'}`;
-  const sentence = `The clock of this machine is ${how} that of ${where}, so keys and limits end at another time here. Let both keep time by NTP, and set the one that is wrong.`;
+  const sentence = `The clock of this machine is ${how} that of ${where}, so keys expire and limits reset at another time here. Synchronise both with NTP.`;
   return [{ name: `${store}_clock`, refuses: false, sentence }];
 }
 

@@ -18,17 +18,17 @@ function judge({ isReadOnly, mayRead, role, unsafe, version }: PostgresFacts): r
     ...found(
       isReadOnly,
       'postgres_read_only',
-      'This Postgres takes no writes: it is a standby, or default_transaction_read_only is on. Let the URL lead to the primary, or promote this one.',
+      'This Postgres accepts no writes: it is a standby, or default_transaction_read_only is on. Point the URL at the primary, or promote this server.',
     ),
     ...found(
       unsafe.length > 0,
       'postgres_durability',
-      `A crash of Postgres loses receipts that it acknowledged, by its settings: ${unsafe.join(', ')}. Set them to on.`,
+      `A crash of Postgres can lose acknowledged receipts while these settings are off: ${unsafe.join(', ')}. Set them to on.`,
     ),
     ...found(
       !mayRead,
       'postgres_rights',
-      `The tables of the gateway are not there, or the role ${role} may not read them. Run the migration.`,
+      `The gateway's tables are missing, or the role ${role} may not read them. Run the migration.`,
     ),
   ];
 }

@@ -36,17 +36,17 @@ export const spoolGround = (folder: string): Foundation => ({
       (error: unknown) => errorText(error),
     );
     if (unwritable !== null) {
-      const sentence = `No file can be written and synced in GW_SPOOL_DIR, where receipts wait while Valkey is away (${unwritable}). Give the sidecar a persistent volume that it may write to.`;
+      const sentence = `The sidecar cannot write and sync a file in GW_SPOOL_DIR, where receipts wait while Valkey is unavailable (${unwritable}). Give it a persistent volume that it may write to.`;
       return { facts: { folder }, findings: [{ name: 'spool_write', sentence, refuses: true }] };
     }
     const { bavail, bsize, type } = await statfs(folder);
     const [freeBytes, memory] = [bavail * bsize, inMemory.get(type)];
     if (memory !== undefined) {
-      const sentence = `GW_SPOOL_DIR is in memory (${memory}), so receipts that wait there are lost with the machine. Give the sidecar a persistent volume.`;
+      const sentence = `GW_SPOOL_DIR is in memory (${memory}), so receipts that wait there are lost when the machine restarts. Give the sidecar a persistent volume.`;
       findings.push({ name: 'spool_memory', sentence, refuses: false });
     }
     if (freeBytes < leastBytes) {
-      const sentence = `GW_SPOOL_DIR has room for ${Math.floor(freeBytes / 1024 ** 2)} MiB more, too few receipts for an outage of Valkey. Make room there, or give it a larger volume.`;
+      const sentence = `GW_SPOOL_DIR has only ${Math.floor(freeBytes / 1024 ** 2)} MiB free, too little for an outage of Valkey. Free some space, or use a larger volume.`;
       findings.push({ name: 'spool_room', sentence, refuses: false });
     }
     return {

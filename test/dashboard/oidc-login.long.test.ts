@@ -125,7 +125,7 @@ describe.skipIf(chromium === null)(`logins with identity providers${howToGetChro
   test('an e-mail that is not called verified lets nobody in, and the page says so once', async () => {
     await beginAsOperator();
     await authorize('ada without a word');
-    await reads('not_verified', 'operator', /does not say that your e-mail address is verified/);
+    await reads('not_verified', 'operator', /does not report your e-mail address as verified/);
     await person.look('login-failed');
     await person.page.reload();
     await person.page.getByLabel('E-mail').waitFor();
@@ -135,10 +135,10 @@ describe.skipIf(chromium === null)(`logins with identity providers${howToGetChro
   test('who is not known here reads it, and so does who gives up at the provider', async () => {
     await beginAsOperator();
     await authorize('eve');
-    await reads('unknown_person', 'operator', /nobody has made a login for you/);
+    await reads('unknown_person', 'operator', /You have no login here yet/);
     await person.page.getByRole('link', { name: 'Log in with the identity provider' }).click();
     await person.page.getByRole('button', { name: 'Deny' }).click();
-    await reads('denied', 'operator', /denied or given up/);
+    await reads('denied', 'operator', /denied or cancelled/);
   });
 
   test('an admin of a customer gets in with the provider of the organisation, and an operator by it does not', async () => {

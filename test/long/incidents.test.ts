@@ -166,7 +166,7 @@ test('a sidecar hangs', async () => {
   const signals: Signals = {
     part: 'control-plane',
     name: 'sidecar_silent',
-    sentence: /No word from the sidecar/,
+    sentence: /The sidecar .* stopped reporting/,
     metric: degraded('sidecar_silent'),
     log: told('sidecar_silent'),
   };

@@ -157,7 +157,7 @@ export const accountCommands: readonly AdminCommand[] = [
   {
     name: 'admins bind-identity',
     args: ['account', 'admin'],
-    options: { 'subject!': "the claim sub of the person, or oid where the account's issuer is set to it" },
+    options: { 'subject!': "the person's claim sub, or oid if the account's issuer uses that" },
     summary: "bind an identity of the account's identity provider before its first login",
     run: async (call) =>
       shown(

@@ -20,17 +20,17 @@ export const issuerCommands = (
     name: 'issuers show',
     args: ['account'],
     options: {},
-    summary: 'the identity provider with which the people of an account log in; never its secret',
+    summary: 'show the identity provider of an account, without its secret',
     run: async (call) => shown(await call.api.get(at(call))),
   },
   {
     name: 'issuers set',
     args: ['account'],
     options: {
-      'issuer!': 'as the provider calls itself: https://login.example.com',
-      'client-id!': 'of the client that is registered there for this account',
-      'domain!': 'of the e-mail addresses of these people: example.com',
-      claim: 'which names the person: email, preferred_username, oid or sub; email unless given',
+      'issuer!': 'the issuer of the provider: https://login.example.com',
+      'client-id!': 'the client that is registered there for this account',
+      'domain!': 'the domain of their e-mail addresses: example.com',
+      claim: 'the claim that identifies the person: email (default), preferred_username, oid or sub',
     },
     fields: { client_id: 'client-id' },
     summary:
@@ -43,15 +43,15 @@ export const issuerCommands = (
   {
     name: 'issuers verify',
     args: ['account'],
-    options: { reason: 'why the domain is believed to be theirs, if DNS cannot be asked; the customer can read it' },
-    summary: "look for the TXT record of the domain, from which on people can log in with the account's provider",
+    options: { reason: 'verify without DNS, and say why the domain is theirs; the customer can read it' },
+    summary: "check the domain's TXT record; after that people can log in with the account's provider",
     run: async (call) => shown(await call.api.send('POST', at(call, 'verify'), given(call, 'reason'))),
   },
   {
     name: 'issuers remove',
     args: ['account'],
     options: {},
-    summary: 'no longer let people of an account log in with their provider; their sessions end',
+    summary: 'remove the identity provider of an account; sessions of its people end',
     run: async (call) => shown(await call.api.send('DELETE', at(call))),
   },
 ];

@@ -56,7 +56,7 @@ export const operatorCommands: readonly AdminCommand[] = [
   {
     name: 'operators bind-identity',
     args: ['operator'],
-    options: { 'subject!': 'the claim sub of the person, or oid where GW_OIDC_CLAIM is oid' },
+    options: { 'subject!': "the person's claim sub, or oid if GW_OIDC_CLAIM is oid" },
     summary: 'bind an identity of the identity provider before its first login',
     run: async (call) => shown(await call.api.send('POST', at(call.arg(0), 'bind-identity'), given(call, 'subject'))),
   },

@@ -12,7 +12,7 @@ export const restoreCheckCommands: readonly AdminCommand[] = [
   {
     name: 'restore check',
     args: [],
-    options: { receipts: 'a file of receipts that clients have kept: one id, or one reply or receipt as JSON, a line' },
+    options: { receipts: 'a file of receipts that clients have kept: one id, reply or receipt (JSON) per line' },
     summary:
       'compare a restored Postgres with Valkey, the object store and kept receipts; exit code 1 if it lacks something',
     run: check,
@@ -37,7 +37,7 @@ async function check(call: AdminCall) {
   const compared = file === undefined ? null : await compareReceipts(call, file);
   const { findings, receipts_set_aside: setAside, receipts_waiting: waiting } = value;
   const lines = [
-    table(findings, ['id', 'finding', 'cure'], 'Postgres lacks nothing that Valkey and the object store know of.'),
+    table(findings, ['id', 'finding', 'cure'], 'Postgres has everything that Valkey and the object store know about.'),
     `${waiting} receipts are on their way to Postgres, ${setAside} are set aside.\n`,
     ...(compared === null ? [] : [receiptsText(compared)]),
   ];
@@ -56,7 +56,7 @@ interface Compared {
 const receiptsText = ({ archived, lacking, looked_for, waiting }: Compared): string =>
   [
     table(lacking, ['receipt_id', 'kept_version', 'stored_version'], 'No kept receipt is missing.'),
-    `${looked_for} kept receipts: ${lacking.length} missing or older here, ${waiting} on their way, ${archived} in archived months, which the check of the archive looks at.\n`,
+    `${looked_for} kept receipts: ${lacking.length} missing or older here, ${waiting} on their way, ${archived} in archived months, which are not compared here.\n`,
   ].join('\n');
 
 const atOnce = 1000;
@@ -92,7 +92,7 @@ async function compareReceipts({ api, progress }: AdminCall, file: string): Prom
   }
   await ask();
   if (count.looked_for === 0)
-    throw new Problem(`${file} names no receipt: it has neither ids (rcpt_…) nor receipts as JSON.`);
+    throw new Problem(`${file} contains no receipts. Expected ids (rcpt_…) or receipts as JSON.`);
   return { ...count, lacking };
 }
 

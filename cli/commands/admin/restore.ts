@@ -23,7 +23,7 @@ export const restoreCommands: readonly AdminCommand[] = [
       'open*': 'an account that may open, although its suspension is lost',
     },
     summary:
-      'take what Postgres has now for the truth: revocations that it lost are made again, and the keys in doubt are let in',
+      'accept what Postgres has now: revoke again the keys whose revocation it lost, and admit the other keys in doubt',
     run: confirm,
   },
 ];
@@ -39,7 +39,7 @@ interface InDoubt {
   readonly closed: boolean;
 }
 
-const nothing = 'Postgres has all that is known of it.\n';
+const nothing = 'Postgres has everything that Valkey knows about.\n';
 
 async function show({ api }: AdminCall) {
   const value = (await api.get(path)) as Shown;
@@ -53,7 +53,7 @@ async function show({ api }: AdminCall) {
     table(
       audit_chains.map((chain) => ({ ...chain })),
       ['chain', 'known', 'found'],
-      'No chain of the audit log is known to lack entries.',
+      'No chain of the audit log lacks entries.',
     ),
     table(doubted, ['in_doubt', 'id', 'last_known'], 'No key is in doubt.'),
   ];

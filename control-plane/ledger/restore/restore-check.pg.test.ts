@@ -57,7 +57,7 @@ test('a Postgres that went back in time lacks changes of keys, batches of receip
   await pinHeads(redis, [newest?.line ?? '']);
   expect(await check()).toEqual({
     code: 0,
-    text: 'Postgres lacks nothing that Valkey and the object store know of.\n\n0 receipts are on their way to Postgres, 0 are set aside.\n',
+    text: 'Postgres has everything that Valkey and the object store know about.\n\n0 receipts are on their way to Postgres, 0 are set aside.\n',
     told: '',
   });
   await redis.set(keyGenerationKey, 1_000_000);
@@ -95,6 +95,6 @@ test('receipts that clients have kept are looked for by id and version, a thousa
   writeFileSync(file, many.join('\n'));
   expect((await check('--receipts', file)).told).toBe('20000 receipts compared, 20000 missing or older.\n');
   writeFileSync(file, 'nothing\n');
-  await expect(check('--receipts', file)).rejects.toThrow('names no receipt');
+  await expect(check('--receipts', file)).rejects.toThrow('contains no receipts');
   await expect(check('--receipts', join(dir, 'absent'))).rejects.toThrow('cannot be read');
 });

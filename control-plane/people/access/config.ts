@@ -85,7 +85,7 @@ function readTls(settings: SettingReader, controlUrl: string): OperatorTls | nul
   if (!certFile) return null;
   if (!controlUrl.startsWith('https:'))
     settings.problem(
-      'GW_CONTROL_TLS_CERT_FILE is set, and GW_CONTROL_URL is plain HTTP. Example: GW_CONTROL_URL=https://ops.example.com',
+      'GW_CONTROL_TLS_CERT_FILE is set, but GW_CONTROL_URL is plain HTTP. Example: GW_CONTROL_URL=https://ops.example.com',
     );
   return { certFile, keyFile: settings.required('GW_CONTROL_TLS_KEY_FILE', '/etc/gw/tls/operators.key') };
 }

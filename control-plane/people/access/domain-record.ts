@@ -27,11 +27,11 @@ export async function findRecord(lookUp: LookUpTxt, claim: DomainClaim): Promise
     const texts = await lookUp(name);
     // A long text comes in pieces.
     if (texts.some((pieces) => pieces.join('') === value)) return null;
-    return `The TXT record ${name} has another text than ${value}. Correct it, then verify again; resolvers may keep the one before for a while.`;
+    return `The TXT record ${name} does not contain ${value}. Correct it, then verify again; resolvers may cache the old value for a while.`;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return code === 'ENOTFOUND' || code === 'ENODATA'
       ? `There is no TXT record ${name} yet. Set it to ${value}, then verify again.`
-      : `DNS does not answer (${code || 'no code'}), so that ${name} could not be looked up. Try again, or verify with a reason.`;
+      : `DNS is unavailable (${code || 'no code'}), so ${name} could not be looked up. Try again, or verify with a reason.`;
   }
 }

@@ -8,29 +8,29 @@ import { counter } from '@gw/service/metric';
 export const oidcReasons = {
   no_provider: 'No identity provider is set up for this login. Log in with a credential.',
   provider_away:
-    'The identity provider does not answer as it should. Try again in a minute, or log in with a credential.',
+    'The identity provider is unavailable. Try again in a minute, or log in with a credential.',
   issuer_mismatch:
-    'The identity provider calls itself by another address than the one that is set here. An operator has to correct it.',
+    'The identity provider reports another issuer than the one configured here. An operator has to correct it.',
   client_refused:
-    'The identity provider refuses the client or the secret of this gateway. An operator has to correct it.',
-  provider_error: 'The identity provider reports an error. The log of the control plane names it.',
-  denied: 'The identity provider says that this login was denied or given up.',
+    'The identity provider rejects the client ID or the secret of this gateway. An operator has to correct it.',
+  provider_error: 'The identity provider returned an error. Operators find it in the log of the control plane.',
+  denied: 'This login was denied or cancelled at the identity provider.',
   expired:
-    'This login took longer than ten minutes, was begun in another browser, or was finished already. Begin it again.',
+    'This login took longer than ten minutes, began in another browser, or is already complete. Start again.',
   clock:
-    'The clocks of the identity provider and of this gateway differ by more than a minute. An operator has to correct it.',
-  token_invalid: 'What the identity provider sent could not be verified, so that nobody was let in. Begin again.',
+    'The clocks of the identity provider and of this gateway differ by more than a minute. An operator has to correct them.',
+  token_invalid: 'The response of the identity provider could not be verified. Start again.',
   claim_missing:
-    'The identity provider did not say who you are in the way that is set here. An operator has to correct one of the two.',
-  not_verified: 'The identity provider does not say that your e-mail address is verified.',
-  wrong_domain: 'Your address does not belong to the domain that this identity provider is used for.',
-  unknown_person: 'The identity provider knows you, but nobody has made a login for you here. Ask an admin for one.',
+    'The identity provider did not send the claim that identifies you here. An operator has to correct the configuration.',
+  not_verified: 'The identity provider does not report your e-mail address as verified.',
+  wrong_domain: 'Your e-mail address does not belong to the domain of this identity provider.',
+  unknown_person: 'You have no login here yet. Ask an admin to create one.',
   bound_otherwise:
-    'Your login here belongs to another identity at the identity provider. An admin has to unbind it first.',
-  disabled: 'Your login here is disabled.',
-  unavailable: 'The gateway could not finish this login, as one of its stores does not answer. Try again in a minute.',
+    'Your login is bound to another identity at the identity provider. An admin has to unbind it first.',
+  disabled: 'Your login is disabled.',
+  unavailable: 'The gateway could not complete this login because a store is unavailable. Try again in a minute.',
   too_many_logins:
-    'Too many logins with the identity provider have failed from your address. Try again in some minutes.',
+    'Too many failed logins from your address. Try again in a few minutes.',
 } as const;
 export type OidcReason = keyof typeof oidcReasons;
 

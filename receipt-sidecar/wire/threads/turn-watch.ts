@@ -30,7 +30,7 @@ export interface TurnWatch {
 export function watchTurns({ clock, log, waiting }: TurnWatchOptions): TurnWatch {
   const waited = new Histogram({
     name: 'gw_body_wait_seconds',
-    help: 'How long bodies of requests waited for their turn to be read, those that had to wait',
+    help: 'How long request bodies that had to wait waited for their turn to be read',
     labelNames: ['place'],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [],
@@ -38,7 +38,7 @@ export function watchTurns({ clock, log, waiting }: TurnWatchOptions): TurnWatch
   for (const place of places) waited.zero({ place });
   const without = counter(
     'gw_body_turns_missed_total',
-    'Bodies of requests that were refused since they found no turn',
+    'Requests that were refused because their body was not read in time',
     {
       place: places,
       why: refusals,
@@ -46,7 +46,7 @@ export function watchTurns({ clock, log, waiting }: TurnWatchOptions): TurnWatch
   );
   const now = new Gauge({
     name: 'gw_bodies_waiting',
-    help: 'Bodies of requests that wait for their turn to be read',
+    help: 'Request bodies that wait for their turn to be read',
     labelNames: ['place'],
     registers: [],
     collect() {
@@ -64,7 +64,7 @@ export function watchTurns({ clock, log, waiting }: TurnWatchOptions): TurnWatch
       saidAt = missedAt;
       log.warn(
         { place, why, accountId },
-        'a body found no turn to be read and was refused as overloaded: its account sends more than this sidecar reads; lower its limits or start more sidecars. Others within a minute are only counted',
+        'a request was refused as overloaded because its body was not read in time: this account sends more than the sidecar can read; lower its limits or add sidecars. Further refusals within a minute are only counted',
       );
     },
     inTime: () => clock() - missedAt >= minuteMs,
