@@ -6,10 +6,9 @@ import { apiOf } from '../operator-api.ts';
 import { accountOf } from '../policy/rules.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import { stack } from '../shared-stack.ts';
-import type { Person } from './browser.ts';
+import { hostile, type Person } from './browser.ts';
 import { type Operators, openOperators } from './operators.ts';
 
-const hostile = '<img src=x onerror=alert(1)>';
 
 describe.skipIf(chromium === null)(`an account in the dashboard of operators${howToGetChromium}`, () => {
   let operators: Operators;

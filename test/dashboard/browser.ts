@@ -8,6 +8,9 @@ import { chromium as command, quietFlags } from '@gw/testing/chromium';
 import { type Browser, type BrowserContext, type ConsoleMessage, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+/** Nothing that a person writes may become a part of the page. */
+export const hostile = '<img src=x onerror=alert(1)>';
+
 export interface Person {
   readonly page: Page;
   /** The browser's complaints: errors of scripts, and violations of the content policy. */

@@ -9,12 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { apiOf } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
-import { openBrowser, openPerson, type Person } from './browser.ts';
+import { hostile, openBrowser, openPerson, type Person } from './browser.ts';
 
 const account = 'acct_demo_audit_plus';
 const email = 'grace@customer.example';
-/** Nothing that a person writes may become a part of the page. */
-const hostile = '<img src=x onerror=alert(1)>';
 
 /** Whether the gateway takes a call with this key. */
 async function statusOf(key: string): Promise<number> {

@@ -5,10 +5,9 @@ import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf, removeEntries } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
-import type { Person } from './browser.ts';
+import { hostile, type Person } from './browser.ts';
 import { go, type Operators, openOperators } from './operators.ts';
 
-const hostile = '<img src=x onerror=alert(1)>';
 const id = 'dashboard-hostile';
 const credential = 'DASHBOARD_HOSTILE';
 

@@ -4,11 +4,10 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
-import type { Person } from './browser.ts';
+import { hostile, type Person } from './browser.ts';
 import { go, type Operators, openOperators } from './operators.ts';
 
 const account = 'acct_demo_audit';
-const hostile = '<img src=x onerror=alert(1)>';
 
 describe.skipIf(chromium === null)(`the dashboard of operators${howToGetChromium}`, () => {
   let operators: Operators;

@@ -6,10 +6,9 @@ import { apiOf, removeEntries } from '../operator-api.ts';
 import { accountOf, becomes, blockingPhrase, chat, rollBackTo, rulesInForce, send } from '../policy/rules.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import { stack } from '../shared-stack.ts';
-import type { Person } from './browser.ts';
+import { hostile, type Person } from './browser.ts';
 import { go, type Operators, openOperators } from './operators.ts';
 
-const hostile = '<img src=x onerror=alert(1)>';
 const phrase = 'tell of the marshquoll';
 const rule = { ...blockingPhrase('dashboard-story', phrase), title: hostile };
 

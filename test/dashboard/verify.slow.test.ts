@@ -11,11 +11,10 @@ import { apiOf } from '../operator-api.ts';
 import { accountOf } from '../policy/rules.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import { stack } from '../shared-stack.ts';
-import { openBrowser } from './browser.ts';
+import { hostile, openBrowser } from './browser.ts';
 import { type EvidencePage, openEvidencePage } from './evidence-page.ts';
 import { madeBy, madePacks } from './made-packs.ts';
 
-const hostile = '<img src=x onerror=alert(1)>';
 const fileOf = (text: string) => ({
   name: `${hostile}.jsonld`,
   mimeType: 'application/json',
