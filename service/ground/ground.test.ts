@@ -124,7 +124,7 @@ test('what changes while a part runs is told by health, metric and log, and the 
   };
   const ground = await openGround([changing], { troubles, log: to });
   onTestFinished(() => ground.stop());
-  expect(to.info.mock.calls).toEqual([[{ ground: { valkey: 'away' } }, 'looked at what this part stands on']]);
+  expect(to.info.mock.calls).toEqual([[{ ground: { valkey: 'unavailable' } }, 'looked at what this part stands on']]);
   policy = 'noeviction';
   await vi.advanceTimersByTimeAsync(60_000);
   expect(to.info).toHaveBeenCalledTimes(2);

@@ -44,7 +44,7 @@ export async function openGround(
     Promise.race([foundation.look().catch(() => null), delay(patienceMs, null, { ref: false })]);
 
   const first = await Promise.all(foundations.map(lookAt));
-  const facts = foundations.map(({ name }, at) => [name, first[at]?.facts ?? 'away']);
+  const facts = foundations.map(({ name }, at) => [name, first[at]?.facts ?? 'unavailable']);
   log.info({ ground: Object.fromEntries(facts) }, 'looked at what this part stands on');
   const refusals = first.flatMap((look) => look?.findings.filter(({ refuses }) => refuses) ?? []);
   if (refusals.length > 0) throw new Error(refusals.map(({ sentence }) => sentence).join(' '));
@@ -57,7 +57,7 @@ export async function openGround(
     const look = await lookAt(foundation);
     if (look === null) return;
     if (!told.has(foundation.name))
-      log.info({ ground: { [foundation.name]: look.facts } }, 'looked at what was away at the start');
+      log.info({ ground: { [foundation.name]: look.facts } }, 'looked at what was unavailable at the start');
     take(foundation, look);
   };
   const timer = setInterval(() => void Promise.all(foundations.map(lookAgain)), everyMs);

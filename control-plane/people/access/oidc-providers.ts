@@ -34,7 +34,7 @@ export function openOidcProviders(
       if (own === null) {
         context.log.error(
           { account: issuer.accountId },
-          'the secret of an issuer cannot be opened: GW_CREDENTIALS_KEY is another one; set it back, or set the issuer again',
+          'the secret of an issuer cannot be decrypted: GW_CREDENTIALS_KEY is another one; restore it, or set the issuer again',
         );
         return null;
       }

@@ -92,7 +92,7 @@ const teller =
     work: () => Promise<Result<FastifyReply, OidcFailure>>,
   ): Promise<FastifyReply> => {
     const outcome = await work().catch((error: unknown) => {
-      log.error({ err: error, requestId: request.id }, 'a login with an identity provider met an error');
+      log.error({ err: error, requestId: request.id }, 'a login with an identity provider failed with an error');
       return oidcFailed('unavailable', 'see the error that was logged with it');
     });
     if (outcome.ok) return outcome.value;
@@ -115,7 +115,7 @@ async function logInWith(
   const { account } = flow;
   const issuer = account === null ? null : await accountIssuers.ofAccount(account);
   const oidc = account !== null && issuer === null ? null : providers.of(issuer);
-  if (oidc === null) return oidcFailed('no_provider', 'it was taken away meanwhile');
+  if (oidc === null) return oidcFailed('no_provider', 'it was removed meanwhile');
   const attempt = attemptOf(ip);
   const { waitMs } = await attempts.admit(attempt);
   if (waitMs > 0) return oidcFailed('too_many_logins', `the next one is heard in ${Math.ceil(waitMs / 1000)} s`);
