@@ -7,6 +7,7 @@ import {
   readAllowedHosts,
   readInternalTls,
   readInternalTokens,
+  readList,
   readRedisUrl,
   readSettings,
   type SettingReader,
@@ -144,4 +145,4 @@ const others = [
 
 /** Each may name several, separated by commas. */
 const readOtherListen = (settings: SettingReader): Config['otherListen'] =>
-  others.flatMap((name) => settings.list(name).map((listen) => ({ name, listen })));
+  others.flatMap((name) => readList(settings, name).map((listen) => ({ name, listen })));

@@ -1,6 +1,7 @@
 import {
   type Environment,
   readInternalTls,
+  readList,
   readNetworks,
   readSettings,
   type SettingReader,
@@ -30,7 +31,7 @@ export function loadEnvoySettings(
   const { host, port } = parseHostPort(settings.hostPort('GW_PUBLIC_LISTEN', '0.0.0.0:8080'));
   const instances = (name: string, example: string): string[] => {
     const text = settings.required(name, example);
-    const addresses = settings.list(name);
+    const addresses = readList(settings, name);
     const problem = text ? addressProblem(addresses) : null;
     if (problem) settings.problem(`${name} ${problem}. Example: ${name}=${example}`);
     return addresses;
@@ -56,7 +57,7 @@ export function loadEnvoySettings(
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     addresses: settings.addresses(),
     evidenceKeys: readPublicKeys(settings),
-    corsOrigins: settings.list('GW_CORS_ORIGINS'),
+    corsOrigins: readList(settings, 'GW_CORS_ORIGINS'),
     maxConnections: settings.integer('GW_MAX_CONNECTIONS', edgeDefaults.maxConnections),
     maxConnectionsPerAddress: settings.integer('GW_MAX_CONNECTIONS_PER_ADDRESS', edgeDefaults.maxConnectionsPerAddress),
     connectionIdleTimeoutS: settings.integer('GW_CONNECTION_IDLE_TIMEOUT_S', edgeDefaults.connectionIdleTimeoutS),

@@ -104,7 +104,9 @@ async function setSessions(client: pg.Client, role: DatabaseRole, name: string, 
   } catch (cause) {
     if (!(cause instanceof pg.DatabaseError) || cause.code !== insufficientPrivilege) throw cause;
     await client.query('ROLLBACK TO SAVEPOINT sessions');
-    log(`the owner may not set the time zone and the statement_timeout of the role ${name}; services behind a pooler need them`);
+    log(
+      `the owner may not set the time zone and the statement_timeout of the role ${name}; services behind a pooler need them`,
+    );
   }
 }
 

@@ -23,8 +23,6 @@ export interface SettingReader {
   /** Reads a required setting. */
   required(name: string, example: string): string;
   optional(name: string, fallback: string): string;
-  /** Separated by commas. */
-  list(name: string): string[];
   integer(name: string, fallback: number): number;
   /** Reads a required secret that matches `pattern`. */
   secret(name: string, pattern: RegExp, example: string): string;
@@ -70,11 +68,6 @@ export function readSettings(environment: Environment): SettingReader {
   return {
     required,
     optional,
-    list: (name) =>
-      optional(name, '')
-        .split(',')
-        .map((each) => each.trim())
-        .filter((each) => each !== ''),
     integer(name, fallback) {
       const text = read(name);
       if (!text) return fallback;
@@ -114,6 +107,14 @@ export function readSettings(environment: Environment): SettingReader {
   };
 }
 
+/** Reads what is separated by commas. */
+export const readList = (settings: SettingReader, name: string): string[] =>
+  settings
+    .optional(name, '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+
 function readDocsUrl(value: string | undefined, problems: string[]): Pick<Addresses, 'docsUrl'> {
   if (!value) return {};
   // The code becomes the fragment.
@@ -130,7 +131,7 @@ const allowedHost = /^(\*\.[a-z0-9_-]+(?=\.)|[a-z0-9_-]+)(\.[a-z0-9_-]+)*$/i;
  * also written `.svc.cluster.local`, stands for all names below that.
  */
 export function readAllowedHosts(settings: SettingReader): readonly string[] {
-  const hosts = settings.list('GW_ALLOWED_HOSTS').map((name) => name.replace(/^\./, '*.'));
+  const hosts = readList(settings, 'GW_ALLOWED_HOSTS').map((name) => name.replace(/^\./, '*.'));
   for (const host of hosts.filter((name) => !allowedHost.test(name)))
     settings.problem(
       `GW_ALLOWED_HOSTS: "${host}" is neither a name without a port nor *. and a suffix of at least two labels. Example: GW_ALLOWED_HOSTS=ops.example.com,*.gw.svc.cluster.local`,
@@ -140,7 +141,7 @@ export function readAllowedHosts(settings: SettingReader): readonly string[] {
 
 /** Addresses and networks in CIDR form, separated by commas. */
 export function readNetworks(settings: SettingReader, name: string): readonly string[] {
-  const networks = settings.list(name);
+  const networks = readList(settings, name);
   if (!networks.every(isNetwork)) settings.problem(`${name} takes addresses or networks. Example: ${name}=10.0.0.0/8`);
   return networks;
 }

@@ -4,7 +4,7 @@
  * Invariant: the public part of a former key stays published, so that its signatures can always be verified.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { SettingReader } from './environment.ts';
+import { readList, type SettingReader } from './environment.ts';
 import { isPublicKey, type PublicJwk, publicJwkOf } from './public-jwk.ts';
 
 export const keySetPath = '/.well-known/jwks.json';
@@ -29,7 +29,7 @@ export function signingKeyOf(seed: string): SigningKey {
 
 /** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. */
 export function readPublicKeys(settings: SettingReader): string[] {
-  const keys = settings.list('GW_EVIDENCE_PUBLIC_KEYS');
+  const keys = readList(settings, 'GW_EVIDENCE_PUBLIC_KEYS');
   if (!keys.every(isPublicKey))
     settings.problem(
       'GW_EVIDENCE_PUBLIC_KEYS is not a list of public Ed25519 keys (32 bytes in base64url, 43 characters each). The control plane logs its own at startup.',

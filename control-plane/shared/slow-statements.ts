@@ -39,8 +39,7 @@ export function watchStatements(databases: Databases, troubles: Troubles, now: (
   return { stop: () => clearInterval(timer) };
 }
 
-const unknownCause =
-  'The cause is unknown: check pg_stat_activity, and the disk and the CPU of Postgres.';
+const unknownCause = 'The cause is unknown: check pg_stat_activity, and the disk and the CPU of Postgres.';
 
 async function causeOf(db: Database, processId: number | null): Promise<string> {
   if (processId === null) return unknownCause;

@@ -152,23 +152,23 @@ it('waits for a key that is not there yet, and says so in the log at once and by
 
 it("follows the files of the operators' port, where clients show no certificate", async () => {
   const [first, second] = [makeCertificate('first'), makeCertificate('second')];
-  const said = () => lines.filter(({ msg }) => /operators' certificates .* are not in use yet/.test(msg));
+  const said = () => lines.map(({ msg }) => msg).filter((msg) => /operators' certificates .* not in use yet/.test(msg));
   install(first);
   await start('operators');
   expect(await talks({ believes: first })).toBe(true);
   expect(await talks({ believes: second })).toBe(false);
 
   writeFileSync(files().certFile, second.certificate);
-  await expect.poll(() => said().map(({ msg }) => msg).join()).toMatch(/tls\.key is not the key of/);
+  await expect.poll(() => said().join()).toMatch(/tls\.key is not the key of/);
   expect(await talks({ believes: first })).toBe(true);
   writeFileSync(files().keyFile, second.key);
   await expect.poll(() => talks({ believes: second })).toBe(true);
   expect(await talks({ believes: first })).toBe(false);
 
   rmSync(files().keyFile);
-  await expect.poll(() => said().at(-1)?.msg).toMatch(/tls\.key/);
+  await expect.poll(() => said().at(-1)).toMatch(/no such file/);
   now += 31_000;
-  expect(certificates.problems()).toEqual([expect.stringContaining("The operators' certificates")]);
+  expect(certificates.problems().join()).toContain("The operators' certificates");
   expect(await talks({ believes: second })).toBe(true);
   expect(JSON.stringify(lines)).not.toContain('PRIVATE KEY');
 });

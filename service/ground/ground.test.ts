@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PostgresFacts } from '@gw/contract/internal/ground';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openTroubles } from '../health/troubles.ts';

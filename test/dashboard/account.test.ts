@@ -9,7 +9,6 @@ import { stack } from '../shared-stack.ts';
 import { hostile, type Person } from './browser.ts';
 import { type Operators, openOperators } from './operators.ts';
 
-
 describe.skipIf(chromium === null)(`an account in the dashboard of operators${howToGetChromium}`, () => {
   let operators: Operators;
   let admin: Person;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '@gw/contract/internal/defined';
 import { valkeyBinary } from '@gw/stack/binaries';
 import { type Child, startChild } from '@gw/stack/child';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 
 export const host = '127.0.0.1';
 
@@ -33,9 +33,15 @@ export async function openValkeyNodes(name: string) {
   };
 }
 
+interface Whom {
+  readonly port: number;
+  readonly username?: string;
+  readonly password?: string;
+}
+
 /** Asks one of them, which may only be starting. */
-export async function ask<T>(options: RedisOptions, question: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis({ host, maxRetriesPerRequest: 50, ...options });
+export async function ask<T>(whom: Whom, question: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis({ host, maxRetriesPerRequest: 50, ...whom });
   redis.on('error', () => {});
   return question(redis).finally(() => redis.disconnect());
 }

@@ -9,7 +9,7 @@
  * not taken without both numbers. The built-in list of invented names is only used where it is asked for by
  * name, as a trial installation does: `GW_SANCTIONS_FILES=synthetic`.
  */
-import type { SettingReader } from '@gw/contract/internal/environment';
+import { readList, type SettingReader } from '@gw/contract/internal/environment';
 
 export const listFormats = ['ofac-csv', 'ofac-xml', 'eu-csv', 'eu-xml', 'names-csv'] as const;
 export type ListFormat = (typeof listFormats)[number];
@@ -53,7 +53,7 @@ const example = 'GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000/30000,/lists/e
 
 /** Reads the settings. What is wrong with them is reported to `settings`, and no list is opened yet. */
 export function readScreeningSettings(settings: SettingReader): ScreeningSettings {
-  const parts = settings.list('GW_SANCTIONS_FILES');
+  const parts = readList(settings, 'GW_SANCTIONS_FILES');
   const lists = parts.filter((part) => part !== 'synthetic').flatMap((part) => readListFile(settings, part));
   const percent = settings.integer('GW_SANCTIONS_THRESHOLD_PERCENT', 100 * defaultThreshold);
   // Below this every second name is a match, above it no typing error is forgiven.

@@ -5,7 +5,7 @@
  *
  * Invariant: only the keys of sources that are named are demanded, and without any source nothing is.
  */
-import type { SettingReader } from '@gw/contract/internal/environment';
+import { readList, type SettingReader } from '@gw/contract/internal/environment';
 import type { ElectricityMapsSettings } from './electricity-maps.ts';
 import type { EntsoeSettings } from './entsoe.ts';
 import { readOutsideUrl } from './outside-url.ts';
@@ -77,7 +77,7 @@ function readSwitch(settings: SettingReader, name: string): boolean {
 
 function readSources(settings: SettingReader): ZoneSource[] {
   const sources: ZoneSource[] = [];
-  for (const text of settings.list('GW_GRID_SOURCES')) {
+  for (const text of readList(settings, 'GW_GRID_SOURCES')) {
     const entry = readEntry(text);
     if (typeof entry === 'string') settings.problem(entry);
     else if (sources.some(({ zone, source }) => zone === entry.zone && source === entry.source))

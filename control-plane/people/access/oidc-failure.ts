@@ -7,16 +7,14 @@ import { counter } from '@gw/service/metric';
 
 export const oidcReasons = {
   no_provider: 'No identity provider is set up for this login. Log in with a credential.',
-  provider_away:
-    'The identity provider is unavailable. Try again in a minute, or log in with a credential.',
+  provider_away: 'The identity provider is unavailable. Try again in a minute, or log in with a credential.',
   issuer_mismatch:
     'The identity provider reports another issuer than the one configured here. An operator has to correct it.',
   client_refused:
     'The identity provider rejects the client ID or the secret of this gateway. An operator has to correct it.',
   provider_error: 'The identity provider returned an error. Operators find it in the log of the control plane.',
   denied: 'This login was denied or cancelled at the identity provider.',
-  expired:
-    'This login took longer than ten minutes, began in another browser, or is already complete. Start again.',
+  expired: 'This login took longer than ten minutes, began in another browser, or is already complete. Start again.',
   clock:
     'The clocks of the identity provider and of this gateway differ by more than a minute. An operator has to correct them.',
   token_invalid: 'The response of the identity provider could not be verified. Start again.',
@@ -25,12 +23,10 @@ export const oidcReasons = {
   not_verified: 'The identity provider does not report your e-mail address as verified.',
   wrong_domain: 'Your e-mail address does not belong to the domain of this identity provider.',
   unknown_person: 'You have no login here yet. Ask an admin to create one.',
-  bound_otherwise:
-    'Your login is bound to another identity at the identity provider. An admin has to unbind it first.',
+  bound_otherwise: 'Your login is bound to another identity at the identity provider. An admin has to unbind it first.',
   disabled: 'Your login is disabled.',
   unavailable: 'The gateway could not complete this login because a store is unavailable. Try again in a minute.',
-  too_many_logins:
-    'Too many failed logins from your address. Try again in a few minutes.',
+  too_many_logins: 'Too many failed logins from your address. Try again in a few minutes.',
 } as const;
 export type OidcReason = keyof typeof oidcReasons;
 

@@ -135,7 +135,8 @@ export function openOidc(
       } catch (error) {
         const failure = failureOf(error);
         // Its keys may be other ones since they were read.
-        if (!failure.ok && failure.error.reason === 'token_invalid') keepFor(Math.min(pauseMs, askedAgainAt - now().getTime()));
+        if (!failure.ok && failure.error.reason === 'token_invalid')
+          keepFor(Math.min(pauseMs, askedAgainAt - now().getTime()));
         return failure;
       }
     },

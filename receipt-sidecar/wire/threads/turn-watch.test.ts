@@ -14,9 +14,7 @@ test('a body without a turn is told by metric, health and log, and the log is qu
   watch.hadNone('loop', 'late', 'acct');
   watch.hadNone('thread', 'full', 'other');
   expect(watch.inTime()).toBe(false);
-  expect(lines).toEqual([
-    [{ place: 'loop', why: 'late', accountId: 'acct' }, expect.stringContaining('more sidecars')],
-  ]);
+  expect(lines).toEqual([[{ place: 'loop', why: 'late', accountId: 'acct' }, expect.stringContaining('add sidecars')]]);
   const text = await registry.metrics();
   expect(text).toContain('gw_body_turns_missed_total{place="loop",why="late"} 1');
   expect(text).toContain('gw_body_turns_missed_total{place="thread",why="late"} 0');
