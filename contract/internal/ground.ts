@@ -1,6 +1,6 @@
-/** What the parts tell each other of the ground that they stand on. */
+/** The parts tell each other about the ground that they stand on in these forms. */
 
-/** What Postgres is, as a role of ours sees it: `@gw/prisma/ground` reads it, and `@gw/service/ground/postgres` judges it. */
+/** Describes a Postgres as a role of ours sees it: `@gw/prisma/ground` reads it, and `@gw/service/ground/postgres` judges it. */
 export interface PostgresFacts {
   /** Such as 170004. */
   readonly version: number;

@@ -135,7 +135,7 @@ it('lets the stream of a large message be wide until that is whole', async () =>
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const bound = server.address();
-  // What the peer may send: the window at the beginning, and what it is given.
+  // The peer may send the window of the beginning, and as much as it is given.
   let allowed = 16 * 1024;
   const reader = new FrameReader();
   reader.push(preface, () => undefined);

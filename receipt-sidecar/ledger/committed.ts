@@ -51,7 +51,7 @@ export function openCommitted({ clock, keepMs, log, maxBytes, put, redis, room }
   let newestAt = 0;
   let putAgain = 0;
   let standing: string | null = null;
-  /** What is still to be put in again, oldest first. */
+  /** These are still to be put in again, oldest first. */
   let due: string[] = [];
   const timeOf = (id: string): number => Number.parseFloat(id);
   const trim = (): void => {

@@ -25,13 +25,13 @@ export interface ServedCertificates {
   follow(server: Server): void;
 }
 
-/** Those between the parts; the handshakes that a server refuses are logged. */
+/** The certificates between the parts; the handshakes that a server refuses are logged. */
 export type InternalCertificates = ServedCertificates;
 
 export interface Certificates {
   /** For connections between the parts; null: they are plain. */
   readonly internal: InternalCertificates | null;
-  /** Of the operators' port; null: it speaks plain HTTP. */
+  /** The certificate of the operators' port; null: it speaks plain HTTP. */
   readonly operators: ServedCertificates | null;
   /** Tells what operators have to do, a sentence for each file. */
   problems(): readonly string[];

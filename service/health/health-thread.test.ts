@@ -1,8 +1,10 @@
 /** The thread as the service sees it, with threads that say what a test lets them. */
 import { EventEmitter } from 'node:events';
+import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FromHealthThread, HealthThreadData } from './health-messages.ts';
+import { startHealthThread } from './health-thread.ts';
 
 const threads: StandIn[] = [];
 class StandIn extends EventEmitter {
@@ -22,12 +24,16 @@ class StandIn extends EventEmitter {
     this.emit('message', message);
   }
 }
-vi.mock('node:worker_threads', () => ({ Worker: StandIn }));
-const { startHealthThread } = await import('./health-thread.ts');
 
 const errors: Record<string, unknown>[] = [];
 const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(JSON.parse(line)) });
-const start = () => startHealthThread({} as HealthThreadData, async () => reply, log);
+const start = () =>
+  startHealthThread(
+    {} as HealthThreadData,
+    async () => reply,
+    log,
+    () => new StandIn() as unknown as Worker,
+  );
 const reply = { status: 200, contentType: 'text/plain', body: 'well' };
 
 beforeEach(() => {

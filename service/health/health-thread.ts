@@ -28,11 +28,15 @@ interface RunningThread {
   readonly begun: Promise<HealthBegun>;
 }
 
+const openWorker = (workerData: HealthThreadData): Worker =>
+  new Worker(new URL('./health-worker.js', import.meta.url), { workerData, resourceLimits });
+
 /** Rejects if a port is taken. */
 export async function startHealthThread(
   workerData: HealthThreadData,
   answerTo: (path: AskedPath) => Promise<HealthReply>,
   log: Logger,
+  open = openWorker,
 ): Promise<HealthEndpoint> {
   const answer = (path: AskedPath): Promise<HealthReply> =>
     answerTo(path).catch((error: unknown) => {
@@ -41,7 +45,7 @@ export async function startHealthThread(
     });
   let isClosed = false;
   const start = (): RunningThread => {
-    const worker = new Worker(new URL('./health-worker.js', import.meta.url), { workerData, resourceLimits });
+    const worker = open(workerData);
     const tell = (message: ToHealthThread) => worker.postMessage(message);
     worker.unref();
     const begun = new Promise<HealthBegun>((resolve) => {
