@@ -259,7 +259,7 @@ local function finish_stream(handle, headers, gw)
         if state(handle).done then
           out = text
         else
-          out = out .. receipt_event(state(handle), first, last) .. 'data: ' .. done .. '\n\n'
+          out = out .. receipt_event(state(handle), first, last) .. gw.stream_end_event
           shown(handle)
           -- For the filter that ends replies: the sidecar cannot tell it any more.
           handle:streamInfo():dynamicMetadata():set('gw', 'over', true)

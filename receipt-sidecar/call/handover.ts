@@ -92,8 +92,8 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
 export function streamFields(endpoint: string) {
   const { stream } = shapeOf(endpoint).reply;
   if (stream === null) return {};
-  const { end, event, idPrefix } = stream.lastResort;
-  return { stream_end: end, stream_event: event, id_prefix: idPrefix };
+  const { end, endEvent, event, idPrefix } = stream.lastResort;
+  return { stream_end: end, stream_end_event: endEvent, stream_event: event, id_prefix: idPrefix };
 }
 
 interface ShownHead {

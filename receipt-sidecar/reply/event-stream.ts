@@ -154,7 +154,7 @@ export class EventStream {
   #isKnown(bytes: Buffer, name: string | null): boolean {
     const isAmidText = !this.#api.hasBegunToEnd && !this.#finished && this.#held.isEmpty;
     if (!isAmidText || !this.#api.takeKnown(bytes, name)) return false;
-    this.#send(this.#named(bytes, name));
+    this.#send(named(bytes, this.#api.nameOf(null, name)));
     return true;
   }
 
@@ -209,18 +209,13 @@ export class EventStream {
   #pass(bytes: Buffer | null, data: string, { text, value }: StreamEvent, name: string | null): void {
     const clean = withoutForgery(text, value);
     if (bytes === null || clean !== data || !isPlain(data, bytes))
-      return this.#send(dataEvent(clean, this.#api.keepsNames ? name : null));
+      return this.#send(dataEvent(clean, this.#api.nameOf(value, name)));
     if (this.#options.energyReader === null) this.#api.learn(bytes, data, value);
-    this.#send(this.#named(bytes, name));
+    this.#send(named(bytes, this.#api.nameOf(value, name)));
   }
 
   #carrier({ text, value }: StreamEvent, name: string | null): Carrier {
-    return { at: this.#events.eventAt, name: this.#api.keepsNames ? name : null, text, value };
-  }
-
-  /** Returns the data line of an event behind its name, if the API's clients get names. */
-  #named(bytes: Buffer, name: string | null): Buffer {
-    return name === null || !this.#api.keepsNames ? bytes : Buffer.concat([Buffer.from(`event: ${name}\n`), bytes]);
+    return { at: this.#events.eventAt, name: this.#api.nameOf(value, name), text, value };
   }
 
   /** The held events were not the end, and text waits for nothing in front of it. */
@@ -259,7 +254,7 @@ export class EventStream {
     this.#over = 'failed';
     this.close();
     if (!this.#finished) this.#receipt();
-    this.#send(dataEvent(errorBody(error, this.#options.addresses)));
+    this.#send(this.#api.errorEvent(error, errorBody(error, this.#options.addresses)));
   }
 
   #receipt(): StreamReceipt {
@@ -268,3 +263,7 @@ export class EventStream {
     return this.#untold;
   }
 }
+
+/** Puts the line with the name in front of the data line of an event. */
+const named = (bytes: Buffer, name: string | null): Buffer =>
+  name === null ? bytes : Buffer.concat([Buffer.from(`event: ${name}\n`), bytes]);

@@ -88,10 +88,10 @@ export class JsonReply implements Reply {
   #completeStream(events: Buffer): void {
     if (events.length > mostStreamBytes) return this.#fail(apiError('upstream_invalid_response'));
     const { addresses, energyReader, record, room } = this.#context;
-    const { request } = record.identity;
+    const { request, requestId } = record.identity;
     const receipts: Recorded[] = [];
     const stream = new EventStream({
-      reader: defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request),
+      reader: defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request, requestId),
       addresses,
       energyReader,
       room,

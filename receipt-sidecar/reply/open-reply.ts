@@ -25,7 +25,7 @@ export function openReply({ message, headers, stream, onOver, ...context }: Open
   const encoding = encodingOf(headers);
   if (!stream) return new JsonReply({ ...context, encoding, energyReader });
   const contentType = headers.get('content-type') ?? '';
-  const { request } = record.identity;
-  const reader = defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request);
+  const { request, requestId } = record.identity;
+  const reader = defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request, requestId);
   return new StreamReply({ ...context, encoding, energyReader, reader, contentType, onOver });
 }

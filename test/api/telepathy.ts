@@ -2,7 +2,7 @@
  * A made-up API, as a stranger to OpenAI's: other fields, other words for tokens, named events, and no mark at the end of a
  * stream. A request has `model`, `thought` and `stream`; a reply has `answer` and `effort: { heard, thought }`.
  */
-import { fieldError } from '@gw/contract/errors';
+import { type ApiError, fieldError } from '@gw/contract/errors';
 import { gatewayFields } from '@gw/contract/gw-options';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
@@ -44,7 +44,6 @@ class Reader implements StreamReader {
   readonly isRefuted = false;
   readonly lacksUsage = false;
   readonly endEvent = Buffer.alloc(0);
-  readonly keepsNames = true;
 
   get isEmpty(): boolean {
     return this.said.answerBytes === 0;
@@ -85,6 +84,14 @@ class Reader implements StreamReader {
 
   add(text: string, value: JsonObject, additions: Additions): string {
     return addToObject(text, value, additions);
+  }
+
+  nameOf(_value: JsonObject | null, name: string | null): string | null {
+    return name;
+  }
+
+  errorEvent(_error: ApiError, body: string): Buffer {
+    return dataEvent(body);
   }
 
   ownEvent(additions: Additions, _usage: TokenUsage | null): Buffer {
@@ -130,7 +137,7 @@ export const telepathy: ApiShape = {
     tally: () => new Tally(),
     isFailure: ({ headache }) => Boolean(headache),
     stream: {
-      lastResort: { event: 'event: silence\ndata: {"gw":@gw@}\n\n', idPrefix: 'thought-', end: '' },
+      lastResort: { event: 'event: silence\ndata: {"gw":@gw@}\n\n', idPrefix: 'thought-', end: '', endEvent: '' },
       open: () => new Reader(),
       whole: (reply) => dataEvent(reply, 'silence'),
     },

@@ -6,6 +6,7 @@
  * Invariant: a chunk is unchanged but for a usage that nobody asked for, text that is not well-formed (split-pairs.ts), and what clients
  * need and it lacks (missing-parts.ts). One that is there for such a usage alone is dropped with all that stands on it, since clients fail at a chunk without choices.
  */
+import type { ApiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type Additions, addToObject, withoutUsage } from '../../wire/json-body.ts';
@@ -34,6 +35,7 @@ export const chunkStream = (object: string, idPrefix: string, form: ChoiceForm):
       event: `data: {"id":@id@,"object":"${object}","created":@created@,"model":@model@,"choices":${last},"gw":@gw@}\n\n`,
       idPrefix,
       end: done,
+      endEvent: doneEvent.toString(),
     },
     open: (request) => new ChunkReader(request, object, choices),
     whole: (reply) => wholeAsChunks(reply, object, form, doneEvent),
@@ -43,7 +45,6 @@ export const chunkStream = (object: string, idPrefix: string, form: ChoiceForm):
 class ChunkReader implements StreamReader {
   readonly said = new ReplyCounts();
   readonly endEvent = doneEvent;
-  readonly keepsNames = false;
   readonly #wantsUsage: boolean;
   readonly #object: string;
   /** A chunk that has nothing to say has these choices, since clients read the first one without looking. */
@@ -130,6 +131,14 @@ class ChunkReader implements StreamReader {
 
   add(text: string, value: JsonObject, additions: Additions): string {
     return addToObject(text, value, additions);
+  }
+
+  nameOf(): null {
+    return null;
+  }
+
+  errorEvent(_error: ApiError, body: string): Buffer {
+    return dataEvent(body);
   }
 
   ownEvent(additions: Additions, usage: TokenUsage | null): Buffer {

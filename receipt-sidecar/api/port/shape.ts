@@ -140,8 +140,8 @@ export interface ReplyTally extends SaidSoFar {
 export interface StreamShape {
   /** Envoy's last resort (envoy/degraded.lua) writes this into a stream that this process could not finish. */
   readonly lastResort: LastResort;
-  /** Begins to read one stream. */
-  open(request: Pick<RequestSummary, 'answers' | 'wantsUsage'>): StreamReader;
+  /** Begins to read one stream. `requestId`: of the call, for errors that name it. */
+  open(request: Pick<RequestSummary, 'answers' | 'wantsUsage'>, requestId?: string | null): StreamReader;
   /** Returns the stream that says what a whole reply, the JSON of an object, says, as the provider would have sent it. */
   whole(reply: string): Buffer;
 }
@@ -156,6 +156,8 @@ export interface LastResort {
   readonly idPrefix: string;
   /** The data of the event behind which the provider says nothing more; empty if the stream has no such event. */
   readonly end: string;
+  /** The client gets that event in this form; empty if the stream has none. */
+  readonly endEvent: string;
 }
 
 /** Reads the events of one stream, and writes those of the gateway. It costs bounded memory whatever the provider sends. */
@@ -175,8 +177,6 @@ export interface StreamReader {
   readonly isRefuted: boolean;
   /** Whether the client asked for usage that no event has named yet. */
   readonly lacksUsage: boolean;
-  /** Whether the client's events keep the names that the provider's have. */
-  readonly keepsNames: boolean;
   /** The event that ends a stream in order. */
   readonly endEvent: Buffer;
   /** Whether the data of an event mark the end of the stream. */
@@ -190,6 +190,10 @@ export interface StreamReader {
   learn(bytes: Buffer, data: string, value: JsonObject): void;
   /** Adds the receipt to the JSON of an event that carries it. */
   add(text: string, value: JsonObject, additions: Additions): string;
+  /** Returns the name by which an event goes out; null: by none. `value` is null for an event of which nothing but its bytes is known. */
+  nameOf(value: JsonObject | null, name: string | null): string | null;
+  /** Returns the event that tells the client of an error and ends the stream. `body`: the error as the body of a reply. */
+  errorEvent(error: ApiError, body: string): Buffer;
   /** Returns an event of the gateway's own with the receipt, and with `usage` if the client lacks it. */
   ownEvent(additions: Additions, usage: TokenUsage | null): Buffer;
 }
