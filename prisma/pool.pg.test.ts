@@ -87,6 +87,6 @@ describe('behind a pooler', () => {
   test('a migration is refused, since its lock is of a session', async () => {
     const way = await openWay(postgres.url, { isPooler: true });
     open.push(way);
-    await expect(migrate(way.url, () => {})).rejects.toThrow('give it the address of Postgres itself');
+    await expect(migrate(way.url, () => {})).rejects.toThrow('Give it the address of Postgres itself');
   });
 });

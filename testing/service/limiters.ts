@@ -26,6 +26,8 @@ export interface LimitersOnValkey {
     /** The clock of the instance, ms since 1970. */
     readonly now?: () => number;
     readonly onClock?: boolean;
+    /** How long a call waits for Valkey before the instance decides alone. */
+    readonly patienceMs?: number;
     readonly probeMs?: number;
     readonly url?: string;
   }): Promise<Limiter>;
@@ -51,7 +53,14 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
     redis,
     valkey: () => valkey,
     lines,
-    async open({ instances = 1, now = Date.now, onClock = false, probeMs = 20, url = valkey.url } = {}) {
+    async open({
+      instances = 1,
+      now = Date.now,
+      onClock = false,
+      patienceMs = 250,
+      probeMs = 20,
+      url = valkey.url,
+    } = {}) {
       const connection = openRedisWriter({ url, log, commandTimeoutMs: Number.POSITIVE_INFINITY });
       await connection.untilReady(5000);
       const limiter = openLimiter({
@@ -60,7 +69,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
         monotonic: () => performance.now(),
         instances,
         log,
-        patienceMs: 250,
+        patienceMs,
         probeMs,
         ...(onClock && {
           scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript), left: onTestClock(leftScript) },
