@@ -16,7 +16,7 @@ const pages = ['README.md', 'ARCHITECTURE.md', ...own].concat(
 
 /** How each block begins, and the test that runs it. */
 const run: Readonly<Record<string, string>> = {
-  './gw admin providers add ': 'test/catalogue/life.test.ts',
+  './gw admin providers add ': 'test/catalogue/life.slow.test.ts',
   './gw admin deployments set ': 'control-plane/catalogue/admin-commands.pg.test.ts',
   './gw admin aliases ': 'test/catalogue/alias.test.ts',
   './gw admin catalogue ': 'test/catalogue/in-git.test.ts',
