@@ -74,7 +74,7 @@ export const routingTraceSchema = z
           .describe('Whether the value counts the whole life cycle of the power stations'),
         eligible: z.boolean(),
         excluded_reason: text(
-          'Why its carbon could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, carbon_above_ceiling, failing, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
+          'Why its carbon could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, api_not_spoken, tier_not_served, carbon_above_ceiling, failing, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
         ),
         estimate: z
           .strictObject({

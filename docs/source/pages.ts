@@ -44,9 +44,9 @@ import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 /** The table of well-known providers. */
 const knownProvidersTable = (): string =>
   tableOf(
-    ['`--as`', 'Provider', 'Address', 'Called otherwise than OpenAI by', 'Written after'],
+    ['`--as`', 'Provider', 'Address', 'APIs', 'Called otherwise than OpenAI by', 'Written after'],
     Object.entries(knownProviders).map(([id, known]) => {
-      const { auth_header: header, base_url, example, health_path: health, path, request_fields = {} } = known;
+      const { apis, auth_header: header, base_url, example, health_path: health, path, request_fields = {} } = known;
       const fields = Object.entries(request_fields);
       const renamed = fields.flatMap(([name, as]) => (as ? `\`${name}\` as \`${as}\`` : []));
       const left = fields.flatMap(([name, as]) => (as ? [] : `\`${name}\``));
@@ -58,7 +58,7 @@ const knownProvidersTable = (): string =>
         ...(left.length > 0 ? [`without ${left.join(', ')}`] : []),
       ];
       const address = base_url ?? `its own, like ${example}`;
-      return [`\`${id}\``, known.name, address, otherwise.join(', '), known.source];
+      return [`\`${id}\``, known.name, address, apis.join(', '), otherwise.join(', '), known.source];
     }),
   );
 

@@ -20,6 +20,7 @@ interface Site {
   readonly telemetry: string | null;
   readonly name?: string;
   readonly latencyMs?: number | null;
+  readonly apis?: readonly string[];
 }
 
 const codes = ['a', 'b', 'c'];
@@ -43,13 +44,14 @@ function snapshotOf(
       status: inactive.includes(code) ? ('degraded' as const) : ('active' as const),
       preference,
     })),
-    deployments: sites.map(({ region, telemetry, name = 'm', latencyMs = null }, index) => ({
+    deployments: sites.map(({ apis, region, telemetry, name = 'm', latencyMs = null }, index) => ({
       ...plainDeployment,
       id: `d${index}`,
       region,
       latencyMs,
       models: { m: name },
       telemetry,
+      ...(apis && { calls: { apis: [...apis] } }),
     })),
     grid: Object.entries(live).map(([zone, gPerKwh]) => ({
       zone,
@@ -97,6 +99,54 @@ describe('the first region', () => {
   it('is the lowest however little another one is above it, whatever was chosen before', () => {
     expect(first(snapshotOf(sites, [], { a: 100, b: 104, c: 200 }))).toBe('d0>d1>d2');
     expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }))).toBe('d1>d0>d2');
+  });
+});
+
+describe('the API of a call', () => {
+  const live = { a: 300, b: 50, c: 20 };
+  const sites = [
+    { region: 'a', telemetry: null },
+    { region: 'b', telemetry: null, apis: ['chat', 'completions'] },
+    { region: 'c', telemetry: null, apis: ['chat'] },
+  ];
+  const routed = (endpoint: string, options: Options = {}, inactive: readonly string[] = []) => {
+    const snapshot = snapshotOf(sites, inactive, live);
+    const steering = steeringForTests(snapshot.publishedAt);
+    return chooseRoute(parsedForTests({ endpoint, options }), makeCatalogue(snapshot), null, steering);
+  };
+
+  it('leaves out deployments whose providers do not speak it, in fail-over too', () => {
+    for (const [endpoint, chain] of [
+      ['chat', 'd2>d1>d0'],
+      ['completions', 'd1>d0'],
+    ] as const) {
+      const route = routed(endpoint);
+      expect(route.ok && chainOf(route.value)).toBe(chain);
+    }
+    const route = routed('completions');
+    expect(route.ok && route.value.offered.map(route.value.barredBy)).toEqual([null, null, 'api_not_spoken']);
+  });
+
+  it('that nobody speaks is refused with the paths that can be asked, also in a pinned region', () => {
+    expect(routed('completions', { region: 'c' })).toMatchObject({
+      error: {
+        code: 'invalid_model',
+        message:
+          'The model `m` is not served at /v1/completions in the region `c`. Send the call to /v1/chat/completions.',
+      },
+    });
+    expect(routed('completions', { region: 'b' })).toMatchObject({ ok: true });
+    expect(routed('completions', {}, ['a', 'b'])).toMatchObject({ error: { code: 'upstream_error' } });
+    const chatOnly = snapshotOf(sites.slice(2));
+    const steering = steeringForTests(chatOnly.publishedAt);
+    expect(
+      chooseRoute(parsedForTests({ endpoint: 'completions' }), makeCatalogue(chatOnly), null, steering),
+    ).toMatchObject({
+      error: {
+        code: 'invalid_model',
+        message: 'The model `m` is not served at /v1/completions. Send the call to /v1/chat/completions.',
+      },
+    });
   });
 });
 

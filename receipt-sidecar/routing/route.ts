@@ -9,18 +9,17 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
-import { availableTiers } from '@gw/methodology/assess';
 import { gramsOf } from '@gw/methodology/footprint';
-import { servesTelemetry } from '@gw/methodology/tier';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf } from '../api/shapes.ts';
 import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
 import type { LiveSignal } from '../catalogue/grid-signals.ts';
-import type { Candidate, Catalogue, Named, Target } from '../catalogue/snapshot.ts';
+import type { Candidate, Catalogue, Target } from '../catalogue/snapshot.ts';
 import { estimatedTokens, estimateFootprint } from '../guards/budgets/estimate.ts';
 import { type CarbonCeiling, carbonCeiling, type KeptRoute } from './carbon-ceiling.ts';
-import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
+import { chooseRegion, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
+import { notSpoken, type Offer, offerFor, speaking } from './offer.ts';
 import { unavailableRegion } from './saturated-region.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
 
@@ -51,6 +50,7 @@ export type ExclusionReason =
   | 'region_saturated'
   | 'region_decommissioned'
   | 'other_region_pinned'
+  | 'api_not_spoken'
   | 'tier_not_served'
   | 'carbon_above_ceiling'
   | 'failing';
@@ -91,6 +91,8 @@ export function chooseRoute(
   // All targets of an alias are of one kind.
   if (named.targets[0].model.kind !== shapeOf(request.endpoint).kind)
     return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
+  if (named.candidates.length > 0 && !named.candidates.some(speaking(request)))
+    return invalidModel(notSpoken(request, named.candidates, ''));
   const offer = offerFor(request, named);
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   const ceiling = carbonCeiling(request, named.modelOf, steering.at);
@@ -120,38 +122,9 @@ function below(
   const judged = ceiling.among(could, optionPath(request, 'max_carbon_g'));
   if (!judged.ok) return judged;
   const serves = (each: Candidate) => offer.serves(each) && judged.value(each);
-  const whyNot = (each: Candidate) => (offer.serves(each) ? 'carbon_above_ceiling' : 'tier_not_served');
+  const whyNot = (each: Candidate) => (offer.serves(each) ? 'carbon_above_ceiling' : offer.whyNot(each));
   const routed = routeFor(request, { ...offer, serves, whyNot }, catalogue, steering);
   return routed.ok ? ok({ ...routed.value, ...ceiling.keptBy(routed.value.failoverChain) }) : routed;
-}
-
-interface Offer extends Pick<Servable, 'serves' | 'targets'> {
-  readonly named: Named;
-  readonly isOffered: boolean;
-  /** Why a deployment does not serve the call. */
-  readonly whyNot: (candidate: Candidate) => 'tier_not_served' | 'carbon_above_ceiling';
-  /** Returns the tiers that can be asked for in the boundary of the call. */
-  readonly tiers: () => readonly string[];
-}
-
-function offerFor({ options }: ParsedRequest, named: Named): Offer {
-  const { candidates, isAlias, modelOf, targets } = named;
-  const { boundary = 'comprehensive', tier = 'auto' } = options;
-  const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
-  // Models that are deployed, or all targets if none is.
-  const models = () => (candidates.length > 0 ? candidates.map(modelOf) : targets.map(({ model }) => model));
-  const modelled = () => new Set<string>(models().flatMap((model) => [...availableTiers(model)]));
-  const tiers = () => ['auto', ...modelled(), ...(candidates.some(measures) ? ['telemetry'] : [])];
-  const isModelled = (each: Candidate) => tier === 'auto' || availableTiers(modelOf(each)).some((own) => own === tier);
-  const serves = tier === 'telemetry' ? measures : isAlias ? isModelled : () => true;
-  return {
-    named,
-    targets,
-    serves,
-    whyNot: () => 'tier_not_served',
-    isOffered: tier === 'auto' || tiers().includes(tier),
-    tiers,
-  };
 }
 
 function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): RouteResult {
@@ -179,6 +152,8 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
     return err(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
   const inRegion = named.candidates.filter(({ deployment }) => deployment.region === code);
   if (inRegion.length === 0) return invalidModel(`The model \`${named.id}\` is not offered in the region \`${code}\`.`);
+  if (!inRegion.some(speaking(request)))
+    return invalidModel(notSpoken(request, inRegion, ` in the region \`${code}\``));
   const [first, ...others] = inRegion.filter(serves);
   if (!first) {
     return invalidTier(

@@ -4,10 +4,12 @@
  * They follow the documentation in `source` and were not tried against the live services, which cost money. Absent fields are as for
  * OpenAI.
  */
+import { type ApiName, apiNames } from './apis.ts';
 import type { RequestFields } from './request-fields.ts';
 
 export interface KnownProvider {
   readonly name: string;
+  readonly apis: readonly ApiName[];
   /** Absent: each installation has its own. */
   readonly base_url?: string;
   /** Example for installations with their own URL. */
@@ -36,14 +38,19 @@ const unknownToMistral = {
   stream_options: null,
 } as const satisfies RequestFields;
 
+/** These servers of one's own have them all in their newest releases; of an older one `./gw admin providers test` tells which. */
+const every = apiNames;
+
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: {
     name: 'OpenAI',
+    apis: ['chat', 'completions', 'embeddings', 'responses'],
     base_url: 'https://api.openai.com/v1',
     source: 'platform.openai.com/docs/api-reference',
   },
   'azure-openai': {
     name: 'Azure OpenAI',
+    apis: ['chat', 'completions', 'embeddings'],
     example: 'https://resource.openai.azure.com',
     auth_header: 'api-key',
     auth_scheme: null,
@@ -52,6 +59,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   'azure-openai-v1': {
     name: 'Azure OpenAI (v1 API)',
+    apis: ['chat', 'completions', 'embeddings', 'responses'],
     example: 'https://resource.openai.azure.com/openai/v1',
     auth_header: 'api-key',
     auth_scheme: null,
@@ -59,27 +67,32 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   mistral: {
     name: 'Mistral',
+    apis: ['chat', 'embeddings'],
     base_url: 'https://api.mistral.ai/v1',
     request_fields: unknownToMistral,
     source: 'docs.mistral.ai/api',
   },
   anthropic: {
     name: 'Anthropic (compatible endpoint)',
+    apis: ['chat'],
     base_url: 'https://api.anthropic.com/v1',
     source: 'platform.claude.com/docs/en/api/openai-sdk',
   },
   'google-gemini': {
     name: 'Google Gemini (compatible endpoint)',
+    apis: ['chat', 'embeddings'],
     base_url: 'https://generativelanguage.googleapis.com/v1beta/openai',
     source: 'ai.google.dev/gemini-api/docs/openai',
   },
   openrouter: {
     name: 'OpenRouter',
+    apis: every,
     base_url: 'https://openrouter.ai/api/v1',
     source: 'openrouter.ai/docs/api-reference',
   },
   litellm: {
     name: 'LiteLLM proxy',
+    apis: every,
     example: 'http://127.0.0.1:4000/v1',
     source: 'docs.litellm.ai/docs/simple_proxy',
     // docs.litellm.ai/docs/proxy/health; `/health` makes calls there.
@@ -87,6 +100,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   vllm: {
     name: 'vLLM',
+    apis: every,
     example: 'http://127.0.0.1:8000/v1',
     health_path: '/health',
     source: 'docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
@@ -94,11 +108,13 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   sglang: {
     // No health path, since its `/health` generates a token.
     name: 'SGLang',
+    apis: every,
     example: 'http://127.0.0.1:30000/v1',
     source: 'docs.sglang.ai/basic_usage/openai_api_completions.html',
   },
   tgi: {
     name: 'Text Generation Inference',
+    apis: ['chat', 'completions'],
     example: 'http://127.0.0.1:8080/v1',
     health_path: '/health',
     // It only knows the older name, and limits an answer to 100 tokens without it.
@@ -107,6 +123,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   ollama: {
     name: 'Ollama',
+    apis: every,
     example: 'http://127.0.0.1:11434/v1',
     // docs.ollama.com/api-reference/get-version
     health_path: '/api/version',
@@ -116,6 +133,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   'llama-cpp': {
     // 503 while it loads a model.
     name: 'llama.cpp server',
+    apis: every,
     example: 'http://127.0.0.1:8080/v1',
     health_path: '/health',
     source: 'github.com/ggml-org/llama.cpp/tree/master/tools/server',

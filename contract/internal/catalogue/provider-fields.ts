@@ -1,5 +1,6 @@
 /** The fields of a provider. The services only learn whether it is a simulator; Envoy gets the rest by xDS. */
 import { z } from 'zod';
+import { apiNames, apisSchema, usualApis } from './apis.ts';
 import { certificatesFault, certificatesIn, maxPemLength } from './certificates.ts';
 import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { pathPattern } from './provider-path.ts';
@@ -96,6 +97,15 @@ export const providerFields = {
     option: 'kind',
     help: 'openai (unless given) or simulator',
     doc: '`openai`, or `simulator`, which gets the `x-sim-*` headers too, and whose calls are marked as simulated',
+  },
+  apis: {
+    entry: apisSchema,
+    shown: z.array(z.string()),
+    otherwise: usualApis,
+    option: 'apis',
+    form: 'words',
+    help: `the APIs that it speaks: any of ${apiNames.join(', ')}, separated by commas; ${usualApis.join(',')} unless given`,
+    doc: `the APIs that it speaks, any of ${apiNames.map((name) => `\`${name}\``).join(', ')}: [it gets the calls of these](#the-apis-of-a-provider). ${usualApis.map((name) => `\`${name}\``).join(', ')} unless given`,
   },
   base_url: {
     // Replies show the text as it is stored; only entries are checked and rewritten.

@@ -1,6 +1,7 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
 import assert from 'node:assert/strict';
 import { aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
+import { areUsual } from '@gw/contract/internal/catalogue/apis';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
 import { pricesFrom, type SnapshotPrice } from '@gw/contract/internal/catalogue/prices';
@@ -149,8 +150,9 @@ function elementWith(providers: readonly ProviderRow[], id: string): ProviderRow
 }
 
 /** Returns what the services have to know of how a provider is called; empty if it is called as OpenAI is. */
-function callsOf({ firstByteTimeoutS, path, requestFields, timeoutS }: ProviderRow): object {
+function callsOf({ apis, firstByteTimeoutS, path, requestFields, timeoutS }: ProviderRow): object {
   const calls = {
+    ...(!areUsual(apis) && { apis }),
     ...(namesModel(path) && { modelInPath: true }),
     ...(requestFields !== null && { requestFields }),
     ...(timeoutS !== null && { timeoutS }),

@@ -604,6 +604,7 @@ CREATE TABLE "providers" (
   "id" TEXT PRIMARY KEY,
   "name" TEXT NOT NULL,
   "kind" "provider_kind" NOT NULL,
+  "apis" TEXT[] NOT NULL DEFAULT ARRAY['chat', 'completions', 'embeddings'],
   "base_url" TEXT NOT NULL,
   "auth_header" TEXT,
   "auth_scheme" TEXT,

@@ -23,6 +23,7 @@ export function Providers({ mayChange }: KindProps) {
     { title: words.catalogue.id, cell: ({ id }) => id },
     { title: words.catalogue.name, cell: ({ name }) => name },
     { title: 'Address', cell: (provider) => <Address provider={provider} /> },
+    { title: 'APIs', cell: ({ apis }) => apis.join(', ') },
     {
       title: 'Credential',
       cell: (provider) => credentials.data && <State provider={provider} credentials={credentials.data.data} />,

@@ -1,0 +1,28 @@
+/** The APIs of inference that a provider can speak. Their names are those of the sidecar's shapes (`ApiShape.name`). */
+import { z } from 'zod';
+
+export const apiNames = ['chat', 'completions', 'embeddings', 'responses', 'messages'] as const;
+export type ApiName = (typeof apiNames)[number];
+
+/** A provider speaks these unless its entry says otherwise. */
+export const usualApis: readonly ApiName[] = ['chat', 'completions', 'embeddings'];
+
+/** What stands for `{endpoint}` in the path of a provider. */
+export const endpointOf = {
+  chat: 'chat/completions',
+  completions: 'completions',
+  embeddings: 'embeddings',
+  responses: 'responses',
+  messages: 'messages',
+} as const satisfies Readonly<Record<ApiName, string>>;
+
+/** As an operator gives them: each once, in any order. */
+export const apisSchema = z
+  .array(z.enum(apiNames))
+  .min(1)
+  .max(apiNames.length)
+  .refine((names) => new Set(names).size === names.length, 'must name each API once')
+  .transform((names) => apiNames.filter((name) => names.includes(name)));
+
+export const areUsual = (names: readonly string[]): boolean =>
+  names.length === usualApis.length && usualApis.every((name) => names.includes(name));
