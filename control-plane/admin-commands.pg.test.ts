@@ -348,5 +348,6 @@ describe('a well-known provider', () => {
     const url = known.base_url ?? known.example;
     const added = await json(`providers add known-${id} --as ${id} --url ${url}`);
     expect(added).toMatchObject({ id: `known-${id}`, base_url: url, request_fields: known.request_fields ?? null });
+    expect(added.apis).toEqual(known.apis);
   });
 });

@@ -63,6 +63,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     path: null,
     headers: null,
     request_fields: null,
+    apis: ['chat', 'completions', 'embeddings'],
     timeout_s: null,
     first_byte_timeout_s: null,
     auth_header: null,

@@ -7,7 +7,7 @@ export type ApiName = (typeof apiNames)[number];
 /** A provider speaks these unless its entry says otherwise. */
 export const usualApis: readonly ApiName[] = ['chat', 'completions', 'embeddings'];
 
-/** What stands for `{endpoint}` in the path of a provider. */
+/** The values of `{endpoint}` in the path of a provider. */
 export const endpointOf = {
   chat: 'chat/completions',
   completions: 'completions',
