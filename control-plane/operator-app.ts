@@ -22,6 +22,7 @@ import { bareApp } from './shared/bare-app.ts';
 import { type Context, inRole } from './shared/context.ts';
 import { refuse } from './shared/replies.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
+import { timeRoutes } from './times/routes.ts';
 
 export interface OperatorAppOptions {
   /** False when it is about to end. */
@@ -65,6 +66,7 @@ export function buildOperatorApp(
   operatorHealthRoutes(app, context, services, { stays, metrics });
   liveRoute(app, context);
   secretRoutes(app, services.secrets);
+  timeRoutes(app, context);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
   catalogue.operatorRoutes(app, inRole(context, 'catalogue'), services.catalogue);

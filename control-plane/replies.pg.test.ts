@@ -152,6 +152,7 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/deployment-health');
   await get('/operator/v1/live');
   await get('/operator/v1/secrets');
+  await get('/operator/v1/times');
   await get('/operator/v1/restore/check');
   await post('/operator/v1/restore/receipts', { ids: ['rcpt_none'] });
   await post('/operator/v1/receipts/set-aside/retry');

@@ -14,6 +14,7 @@ import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCommand } from './admin/command.ts';
 import { credentialCommands } from './admin/credentials.ts';
 import { energyContractCommands } from './admin/energy-contracts.ts';
+import { doctorCommands } from './admin/doctor.ts';
 import { eraseCommands } from './admin/erase.ts';
 import { holdCommands } from './admin/holds.ts';
 import { integrityCommands } from './admin/integrity.ts';
@@ -50,6 +51,7 @@ const commands: readonly AdminCommand[] = [
   ...policyCommands,
   ...auditCommands,
   ...secretCommands,
+  ...doctorCommands,
   ...integrityCommands,
   ...receiptCommands,
   ...restoreCommands,

@@ -20,6 +20,7 @@ const run: Readonly<Record<string, string>> = {
   './gw admin deployments set ': 'control-plane/catalogue/admin-commands.pg.test.ts',
   './gw admin aliases ': 'test/catalogue/alias.test.ts',
   './gw admin catalogue ': 'test/catalogue/in-git.test.ts',
+  './gw admin doctor ': 'control-plane/times/witnessed-times.pg.test.ts',
   './gw admin secrets': 'control-plane/secrets/secrets.pg.test.ts',
   './gw admin policy ': 'test/policy/story.slow.test.ts',
   './gw up ': 'test/cli/commands.test.ts',
