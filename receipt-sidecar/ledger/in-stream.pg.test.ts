@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
+import { ledgerStream, pendingReceiptsKey, receiptKey, streamEpochKey } from '@gw/contract/internal/redis';
 import type { EntryState } from '@gw/contract/internal/sealed-entry';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openRedisWriter, type RedisWriter } from '@gw/service/redis-writer';
@@ -91,6 +91,36 @@ test('Redis that is emptied while connected gets every receipt again that nobody
   const place = String(await under('r0'));
   const [[, fields] = []] = await redis.xrangeBuffer(ledgerStream, place, place);
   expect(fields?.[1]).toEqual(entry('r0'));
+});
+
+test('another server that answers under the same address, without a new connection, gets what it lacks', async () => {
+  const other = await startValkey({ dir: join(dir, 'other'), log: () => {} });
+  onTestFinished(() => other.stop());
+  const otherRedis = openRedis(other.url, log, { commandTimeoutMs: 1000 });
+  onTestFinished(() => otherRedis.disconnect());
+  await untilReady(otherRedis, 5000);
+  let answering = redis;
+  const put = async (text: Buffer) =>
+    inMemory.added((await answering.xadd(ledgerStream, '*', 'entry', text)) ?? '', text);
+  const inMemory = openInStream({
+    redis: { eval: (...call) => answering.eval(...call), on: () => undefined },
+    stream: ledgerStream,
+    maxBytes: 1000,
+    put,
+    log,
+  });
+  await put(Buffer.from('copied'));
+  await put(Buffer.from('not copied'));
+  await inMemory.tend();
+  // A replica that takes over has the epoch, and lacks the end.
+  const [[id, fields] = ['', []]] = await redis.xrange(ledgerStream, '-', '+');
+  await otherRedis.xadd(ledgerStream, id, ...fields);
+  const epoch = streamEpochKey(ledgerStream);
+  await otherRedis.set(epoch, String(await redis.get(epoch)));
+  answering = otherRedis;
+  await inMemory.tend();
+  const there = await otherRedis.xrange(ledgerStream, '-', '+');
+  expect(there.map(([, [, text]]) => text)).toEqual(['copied', 'not copied']);
 });
 
 test('an entry of which the word that it was taken comes after the look that finds Redis emptied is put in again', async () => {
