@@ -1,4 +1,4 @@
-/** The query of the inference endpoints. */
+/** The query of the inference endpoints and of the list of models, which the same SDKs read. */
 import { z } from 'zod';
 
 /** SDKs add these to every address. They select a version of another service's API, so they have no effect here. */

@@ -45,6 +45,11 @@ test('without an identity nothing is shown, and no cause either', async () => {
 
 test('models come whole, those that chat first, and say which regions serve them', async () => {
   const list = modelListSchema.parse((await running.get('/v1/models')).json());
+  // SDKs of other services add these to every address.
+  for (const query of ['?api-version=2024-10-21', '?beta=true&api-version=preview'])
+    expect((await running.get(`/v1/models${query}`)).json()).toEqual(list);
+  expect((await running.get('/v1/models/sim-small?api-version=2024-10-21')).statusCode).toBe(200);
+  expect((await running.get('/v1/models?limit=1')).statusCode).toBe(400);
   expect(list.data.map((model) => model.id)).toEqual(['sim-large', 'sim-measured', 'sim-small', 'sim-embed']);
   expect(list).toMatchObject({ has_more: false, first_id: 'sim-large', last_id: 'sim-embed' });
   expect(list.data[0]).toMatchObject({

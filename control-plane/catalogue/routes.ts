@@ -1,6 +1,7 @@
 /** `/v1/models*`, `/v1/regions*` and `/v1/use-policy`: from the snapshot in memory, so that they answer while Postgres and Redis are away. */
 import { modelListSchema, modelSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
 import { apiError } from '@gw/contract/errors';
+import { inferenceQuerySchema } from '@gw/contract/inference-query';
 import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { pageOf } from '@gw/contract/list';
@@ -22,12 +23,13 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     return held.snapshot;
   };
 
-  app.get('/v1/models', { config: { reply: modelListSchema } }, (request) =>
+  const schema = { querystring: inferenceQuerySchema };
+  app.get('/v1/models', { config: { reply: modelListSchema }, schema }, (request) =>
     pageOf(modelObjects(snapshot(), identityOf(request).models), (m) => m.id),
   );
 
   // A wildcard, because the id may hold slashes, raw or as %2F; the router decodes it once.
-  app.get<{ Params: { '*': string } }>('/v1/models/*', { config: { reply: modelSchema } }, (request, reply) => {
+  app.get<{ Params: { '*': string } }>('/v1/models/*', { config: { reply: modelSchema }, schema }, (request, reply) => {
     const id = request.params['*'];
     const models = modelObjects(snapshot(), identityOf(request).models);
     const model = models.find((each) => each.id === id);
