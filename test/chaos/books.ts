@@ -8,6 +8,7 @@ import { grouped, newest, notAsShown, notRecomputed, type ReceiptRow } from '../
 import { type DayCount, wronglyCounted } from './day-count.ts';
 import type { Trouble } from './schedule.ts';
 import { type Attempt, isReplay } from './traffic.ts';
+import type { Blow } from './troubles.ts';
 
 /** An Envoy ended and another one took its place. */
 export interface EnvoyEnd {
@@ -188,7 +189,8 @@ const losesCounts: readonly Trouble[] = ['kill', 'away', 'restart', 'pause', 'sl
 
 /**
  * Each call that ext-authz has counted has its receipt, minute by minute, whatever died. Receipts with numbers that it has not counted are no
- * more than the calls that ended while an Envoy or an ext-authz was broken.
+ * more than the calls that ended while an Envoy or an ext-authz was broken, or before a replica of Postgres was promoted, which lacks the last
+ * counts.
  */
 function wronglyWitnessed({ attempts, blows, counted, rows }: Books): string[] {
   const minuteOf = (at: Date): number => Math.floor(at.getTime() / minuteMs);
@@ -207,7 +209,9 @@ function wronglyWitnessed({ attempts, blows, counted, rows }: Books): string[] {
     const measured = receipts.filter(({ body }) => body.energy_wh !== null).length;
     return sum + Math.max(0, measured - (calls.get(minute) ?? 0));
   }, 0);
-  const breaks = blows.filter(({ part, trouble }) => /^(envoy|ext-authz)/.test(part) && losesCounts.includes(trouble));
+  const isBreak = ({ part, trouble }: Blow): boolean =>
+    trouble === 'promote' || (/^(envoy|ext-authz)/.test(part) && losesCounts.includes(trouble));
+  const breaks = blows.filter(isBreak);
   const excused = attempts.filter(({ endedMs }) =>
     breaks.some(({ atMs, forMs }) => endedMs >= atMs - unsentMs && endedMs <= atMs + forMs + unsentMs),
   ).length;

@@ -9,7 +9,7 @@ import { type BudgetUnit, monthOf, nearestSteps } from '@gw/contract/internal/bu
 import type { Receipt } from '@gw/contract/receipt';
 import { timeOfReceipt } from '@gw/control-plane/internals/ledger/receipts/receipt-id';
 import { redisBudgetUse } from '@gw/service/budgets';
-import { Redis } from 'ioredis';
+import { connectRedis } from '@gw/service/redis-address';
 import { z } from 'zod';
 import { newest, type ReceiptRow } from '../long/ledger-claims.ts';
 import { apiOf } from '../operator-api.ts';
@@ -111,7 +111,7 @@ const numberOf = (unit: Unit, body: Receipt): number | null => {
 
 /** Nothing is reserved for a call that has ended, whoever of those that carried it has died. */
 async function stillReserved(redisUrl: string, book: { accountId: string; month: string }, endedAt: number) {
-  const redis = new Redis(redisUrl);
+  const redis = connectRedis(redisUrl, {});
   try {
     const calls = await redisBudgetUse(redis).calls(book);
     return [...calls].flatMap(([id, { state }]) => {

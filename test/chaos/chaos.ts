@@ -5,18 +5,22 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { hourMs } from '@gw/contract/internal/durations';
+import type { RedisUser } from '@gw/contract/internal/redis-users';
 import { untilDayHolds } from '@gw/testing/one-day';
 import { rowsSince, usageDifferences } from '../long/ledger-claims.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import { differencesOf, type EnvoyEnd, oddReplies } from './books.ts';
 import { budgetDifferences, setBudgets } from './budget-books.ts';
+import { startCertificates } from './certificates.ts';
 import { type Follower, followLedger } from './follower.ts';
+import { startReplica } from './promotion.ts';
 import { type ProviderWatch, watchProvider } from './provider-calls.ts';
-import { envoys, scheduleOf, services } from './schedule.ts';
+import { envoys, groundOf, scheduleOf, services } from './schedule.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
-import { type Blow, clockFile, mendAll, strikeAll } from './troubles.ts';
+import { type Blow, clockFile, mendAll, type Surroundings, strikeAll } from './troubles.ts';
 import { type ValkeyMemory, watchValkeyMemory } from './valkey-memory.ts';
+import { startValkeyServers } from './valkey-servers.ts';
 
 export interface Outcome {
   readonly requests: number;
@@ -58,23 +62,30 @@ export async function runChaos({ seed, durationMs, tell: told = () => {} }: Chao
     NODE_OPTIONS: `--import=${preload}`,
     GW_TEST_CLOCK_FILE: clockFile(clocks, part),
   });
-  const env = Object.fromEntries(services.map((part) => [part, clock(part)]));
-  const gateway = await startOwnGateway({ instances: 2, controlPlanes: 2, envoys: 2, env });
+  const ground = groundOf(seed);
+  const valkey = await startValkeyServers(ground);
+  const certificates = startCertificates(ground);
+  const stores = (part: string) => (valkey ? { GW_REDIS_URL: valkey.urlAs(userOf(part)) } : {});
+  const env = Object.fromEntries(services.map((part) => [part, { ...clock(part), ...stores(part) }]));
+  const network = certificates ? { internalTls: certificates.filesOf } : {};
+  tell(`Valkey is ${ground.valkey}; the parts speak over ${certificates ? 'the network' : 'sockets'}`);
+  const own = await startOwnGateway({ instances: 2, controlPlanes: 2, envoys: 2, env, ...network });
+  const gateway = { ...own, stack: { ...own.stack, redisUrl: valkey?.ownerUrl ?? own.stack.redisUrl } };
   try {
-    const outcome = await underChaos({ gateway, clocks, tell }, { seed, durationMs });
+    const outcome = await underChaos({ gateway, clocks, valkey, certificates, tell }, { seed, durationMs });
     return { ...outcome, story: lines.join('\n') };
   } finally {
     await gateway.stop();
+    await valkey?.stop();
+    certificates?.stop();
     rmSync(clocks, { recursive: true, force: true });
   }
 }
 
-interface Surroundings {
-  readonly gateway: OwnGateway;
-  /** Folder of the files that say how wrong clocks are. */
-  readonly clocks: string;
-  readonly tell: (line: string) => void;
-}
+const userOf = (part: string): RedisUser => {
+  if (part.startsWith('ext-authz')) return 'ext_authz';
+  return part.startsWith('receipt-sidecar') ? 'sidecar' : 'control_plane';
+};
 
 /** The parts need this long after the chaos until the day's count is read, ms. */
 const afterMs = 60_000;
@@ -88,9 +99,10 @@ async function untilOneDayHoldsIt(durationMs: number, tell: Surroundings['tell']
 }
 
 async function underChaos(
-  { gateway, clocks, tell }: Surroundings,
+  surroundings: Surroundings,
   { seed, durationMs }: Pick<ChaosOptions, 'seed' | 'durationMs'>,
 ): Promise<Omit<Outcome, 'story'>> {
+  const { gateway, tell } = surroundings;
   await untilOneDayHoldsIt(durationMs, tell);
   const from = new Date(Date.now() - hourMs);
   const { stack, dir } = gateway;
@@ -101,11 +113,15 @@ async function underChaos(
   const provider = watchProvider(stack.simulatorUrl);
   const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed });
   const follower = followLedger(gateway.client, apiKey);
-  const memory = watchValkeyMemory(stack.redisUrl, tell);
+  const accountId = accountIdOf(apiKey);
+  const memory = watchValkeyMemory({ redisUrl: stack.redisUrl, accountId, tell });
+  const strikes = scheduleOf(seed, durationMs);
+  const replica = strikes.some(({ trouble }) => trouble === 'promote') ? await startReplica(gateway) : null;
   const start = performance.now();
-  const blows = await strikeAll({ gateway, clocks, tell }, scheduleOf(seed, durationMs));
+  const blows = await strikeAll({ ...surroundings, accountId, follower, replica }, strikes);
   await delay(Math.max(0, durationMs - (performance.now() - start)));
-  await mendAll(gateway, clocks);
+  await replica?.stop();
+  await mendAll(surroundings);
   await gateway.whole();
   await delay(2000);
   await traffic.stop();

@@ -36,7 +36,7 @@ export function wronglyCounted({ attempts, blows, forgotten, providerCalls, used
 /** Where a question about a limit may be put a second time, after its first answer was lost. */
 const countTwice: Readonly<Record<string, readonly Trouble[]>> = {
   'ext-authz': ['kill', 'away'],
-  valkey: ['kill', 'away', 'restart', 'cut'],
+  valkey: ['kill', 'away', 'restart', 'cut', 'failover'],
 };
 
 /** Until each ext-authz has settled what it admitted without Valkey. */

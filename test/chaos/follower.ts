@@ -7,6 +7,8 @@ import type { Client } from '../outage/client.ts';
 export interface Follower {
   /** Reads on until nothing is left, and returns what differs from the ledger: each version is to be there once, as it is now. */
   differencesFrom(rows: readonly ReceiptRow[]): Promise<string[]>;
+  /** Begins anew: a Postgres that went back in time gives places anew (docs/operations.md). */
+  readAgain(): void;
   stop(): Promise<void>;
 }
 
@@ -21,13 +23,16 @@ export function followLedger(client: Client, apiKey: string): Follower {
   const seen = new Map<string, string[]>();
   let after: string | null = null;
   let isOver = false;
+  let beginnings = 0;
   /** Throws if the ledger cannot be read now; the cursor stays. */
   const readOn = async (): Promise<void> => {
     for (let more = true; more; ) {
+      const beginning = beginnings;
       const query = `order=arrival&limit=100${after === null ? '' : `&after=${encodeURIComponent(after)}`}`;
       const reply = await client.get(`/v1/gw/receipts?${query}`, apiKey);
       if (reply.status !== 200) throw new Error(`The ledger answered ${reply.status}.`);
       const page = reply.json as unknown as Page;
+      if (beginning !== beginnings) continue;
       for (const receipt of page.data) {
         const key = `${receipt.id} ${receipt.version}`;
         seen.set(key, [...(seen.get(key) ?? []), JSON.stringify(receipt)]);
@@ -51,6 +56,11 @@ export function followLedger(client: Client, apiKey: string): Follower {
         return texts.at(-1) === stored.get(key) ? [] : `${key} was last listed as it is not`;
       });
       return [...listed, ...[...stored.keys()].flatMap((key) => (seen.has(key) ? [] : `${key} was never listed`))];
+    },
+    readAgain: () => {
+      beginnings += 1;
+      after = null;
+      seen.clear();
     },
     stop: () => {
       isOver = true;

@@ -2,19 +2,40 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '@gw/contract/internal/defined';
+import { ledgerStream } from '@gw/contract/internal/redis';
+import { connectRedis, redisPrimaries } from '@gw/service/redis-address';
 import type { PartName } from '@gw/stack/stack-plans';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { OwnGateway } from '../outage/own-gateway.ts';
-import { envoys, type Strike, services, type Trouble } from './schedule.ts';
+import type { RollingCertificates } from './certificates.ts';
+import type { Follower } from './follower.ts';
+import type { Replica } from './promotion.ts';
+import { envoys, partsOf, type Strike, services, type Trouble } from './schedule.ts';
+import type { ValkeyServers } from './valkey-servers.ts';
 
-interface Surroundings {
+export interface Surroundings {
   readonly gateway: OwnGateway;
   /** Folder of the files that say how wrong clocks are. */
   readonly clocks: string;
+  /** Null where there is one, which the stack has. */
+  readonly valkey: ValkeyServers | null;
+  /** Null where the parts speak over sockets. */
+  readonly certificates: RollingCertificates | null;
   readonly tell: (line: string) => void;
 }
 
-type Act = (gateway: OwnGateway, strike: Strike, clocks: string) => Promise<void>;
+/** The same while calls are made. */
+export interface UnderWay extends Surroundings {
+  readonly accountId: string;
+  readonly follower: Follower;
+  /** Null where none is promoted. */
+  readonly replica: Replica | null;
+}
+
+/** Some strikes are against more than a part; their acts do not ask for one. */
+type StrikeOnPart = Omit<Strike, 'part'> & { readonly part: PartName };
+type Act = (all: UnderWay, strike: StrikeOnPart) => Promise<void>;
 
 /** Turns of 50 ms, of which a slow part has 10. */
 const turnMs = { stands: 40, goes: 10 };
@@ -23,20 +44,20 @@ export const clockFile = (clocks: string, part: string): string => join(clocks, 
 const spoolOf = (dir: string, part: PartName): string => join(dir, part.replace('receipt-sidecar', 'spool'));
 
 const acts: Readonly<Record<Trouble, Act>> = {
-  kill: async (gateway, { part }) => gateway.kill(part),
-  away: async (gateway, { part, forMs }) => {
+  kill: async ({ gateway }, { part }) => gateway.kill(part),
+  away: async ({ gateway }, { part, forMs }) => {
     await gateway.killForGood(part);
     await delay(forMs);
     await gateway.stack.part(part).start();
   },
-  restart: (gateway, { part }) => gateway.stack.part(part).restart(),
-  pause: (gateway, { part, forMs }) => standing(gateway, part, forMs),
-  slow: async (gateway, { part, forMs }) => {
+  restart: ({ gateway }, { part }) => gateway.stack.part(part).restart(),
+  pause: ({ gateway }, { part, forMs }) => standing(gateway, part, forMs),
+  slow: async ({ gateway }, { part, forMs }) => {
     for (const end = performance.now() + forMs; performance.now() < end; await delay(turnMs.goes))
       await standing(gateway, part, turnMs.stands);
   },
-  cut: (gateway, { part }) => (part === 'valkey' ? cutValkey(gateway) : cutPostgres(gateway)),
-  disk: async (gateway, { part, forMs }) => {
+  cut: ({ gateway }, { part }) => (part === 'valkey' ? cutValkey(gateway) : cutPostgres(gateway)),
+  disk: async ({ gateway }, { part, forMs }) => {
     const spool = spoolOf(gateway.dir, part);
     renameSync(spool, `${spool}.away`);
     writeFileSync(spool, '');
@@ -44,17 +65,23 @@ const acts: Readonly<Record<Trouble, Act>> = {
     rmSync(spool, { recursive: true });
     renameSync(`${spool}.away`, spool);
   },
-  full: async (gateway, { forMs }) => {
+  full: async ({ gateway }, { forMs }) => {
     // More than a byte, or Valkey would refuse to say so.
     await withValkey(gateway, (redis) => redis.config('SET', 'maxmemory', '1mb'));
     await delay(forMs);
     await withValkey(gateway, (redis) => redis.config('SET', 'maxmemory', '0'));
   },
-  clock: async (_, { part, forMs, skewMs }, clocks) => {
-    const file = clockFile(clocks, part);
-    writeFileSync(file, String(skewMs));
+  clock: async ({ clocks }, { part, forMs, skewMs }) => {
+    const files = partsOf(part).map((each) => clockFile(clocks, each));
+    for (const file of files) writeFileSync(file, String(skewMs));
     await delay(forMs);
-    rmSync(file);
+    for (const file of files) rmSync(file);
+  },
+  failover: ({ accountId, valkey }, { forMs }) => defined(valkey, 'Its servers').failOver(forMs, accountId),
+  roll: ({ certificates }, { forMs }) => defined(certificates, 'Its certificates').roll(forMs),
+  promote: async ({ follower, replica }, { forMs }) => {
+    await defined(replica, 'The replica').promote(forMs);
+    follower.readAgain();
   },
 };
 
@@ -67,7 +94,7 @@ async function standing(gateway: OwnGateway, part: PartName, forMs: number): Pro
 }
 
 async function withValkey<T>({ stack }: OwnGateway, ask: (redis: Redis) => Promise<T>): Promise<void> {
-  const redis = new Redis(stack.redisUrl, { maxRetriesPerRequest: 20 });
+  const redis = connectRedis(stack.redisUrl, { maxRetriesPerRequest: 20 });
   try {
     await ask(redis);
   } finally {
@@ -76,7 +103,11 @@ async function withValkey<T>({ stack }: OwnGateway, ask: (redis: Redis) => Promi
 }
 
 const cutValkey = (gateway: OwnGateway) =>
-  withValkey(gateway, (redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'normal'));
+  withValkey(gateway, async (redis) => {
+    // A Cluster finds its nodes with the first command.
+    await redis.exists(ledgerStream);
+    await Promise.all(redisPrimaries(redis).map((each) => each.call('CLIENT', 'KILL', 'TYPE', 'normal')));
+  });
 
 async function cutPostgres({ owner }: OwnGateway): Promise<void> {
   const others =
@@ -99,9 +130,10 @@ const longestAwayMs = 90_000;
 async function backAgain({ stack }: OwnGateway, { part, trouble }: Strike): Promise<number | null> {
   const url = stack.publicUrls[envoys.indexOf(part as (typeof envoys)[number])];
   if (url === undefined || (trouble !== 'kill' && trouble !== 'restart')) return null;
-  const { pid } = stack.part(part);
+  const envoy = stack.part(part as (typeof envoys)[number]);
+  const { pid } = envoy;
   for (const deadline = Date.now() + longestAwayMs; Date.now() < deadline; await delay(lookEveryMs)) {
-    const now = stack.part(part).pid;
+    const now = envoy.pid;
     if (now !== null && now !== pid && (await takesConnections(url))) return Date.now();
   }
   return null;
@@ -114,7 +146,8 @@ const takesConnections = (url: string): Promise<boolean> =>
   );
 
 /** Resolves when the last strike is mended. One that could not be done, as when a store that was to be cut was down, is told. */
-export async function strikeAll({ gateway, clocks, tell }: Surroundings, strikes: readonly Strike[]): Promise<Blow[]> {
+export async function strikeAll(all: UnderWay, strikes: readonly Strike[]): Promise<Blow[]> {
+  const { gateway, tell } = all;
   const start = performance.now();
   const under: Promise<void>[] = [];
   const blows: Blow[] = [];
@@ -125,14 +158,14 @@ export async function strikeAll({ gateway, clocks, tell }: Surroundings, strikes
     tell(`${new Date().toISOString()} ${(atMs / 1000).toFixed(1)} s  ${trouble} ${part}${details.join('')}`);
     blows.push({ part, trouble, forMs, atMs: Date.now(), back: backAgain(gateway, strike) });
     const failed = (error: Error) => tell(`     ${trouble} ${part} could not be done: ${error.message}`);
-    under.push(acts[trouble](gateway, strike, clocks).catch(failed));
+    under.push(acts[trouble](all, strike as StrikeOnPart).catch(failed));
   }
   await Promise.all(under);
   return blows;
 }
 
 /** Nothing is left of a strike that failed halfway. */
-export async function mendAll(gateway: OwnGateway, clocks: string): Promise<void> {
+export async function mendAll({ clocks, gateway, valkey }: Surroundings): Promise<void> {
   for (const part of ['receipt-sidecar', 'receipt-sidecar-2'] as const) {
     const spool = spoolOf(gateway.dir, part);
     if (!existsSync(`${spool}.away`)) continue;
@@ -141,5 +174,6 @@ export async function mendAll(gateway: OwnGateway, clocks: string): Promise<void
   }
   for (const part of services) rmSync(clockFile(clocks, part), { force: true });
   await gateway.mend();
+  if (valkey !== null) return;
   await withValkey(gateway, (redis) => redis.config('SET', 'maxmemory', '0'));
 }

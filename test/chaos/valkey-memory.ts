@@ -3,7 +3,8 @@
  * (docs/failure-modes.md). A counter that is raised all the time says whether that happened, and when the lost writes were made.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { limitKey } from '@gw/contract/internal/redis';
+import { connectRedis } from '@gw/service/redis-address';
 
 /** The writes of this time are lost, by the clock, ms. */
 export interface Forgotten {
@@ -17,10 +18,17 @@ export interface ValkeyMemory {
 }
 
 const everyMs = 20;
-const key = 'chaos:raised';
 
-export function watchValkeyMemory(url: string, tell: (line: string) => void): ValkeyMemory {
-  const redis = new Redis(url, { commandTimeout: 1000, maxRetriesPerRequest: 0, enableOfflineQueue: false });
+interface Watched {
+  readonly redisUrl: string;
+  /** Its counts are on the same node of a Cluster. */
+  readonly accountId: string;
+  readonly tell: (line: string) => void;
+}
+
+export function watchValkeyMemory({ accountId, redisUrl, tell }: Watched): ValkeyMemory {
+  const key = limitKey(accountId, 'raised-by-the-chaos');
+  const redis = connectRedis(redisUrl, { commandTimeout: 1000, maxRetriesPerRequest: 0, enableOfflineQueue: false });
   // It is down every now and then.
   redis.on('error', () => {});
   const forgotten: Forgotten[] = [];

@@ -2,7 +2,7 @@
  * Two of each part on the network, with certificates of a private authority that is replaced by another one under load: no call fails, no
  * receipt is degraded, and none is lost.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scopes } from '@gw/contract/access';
@@ -15,6 +15,7 @@ import { apiOf } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
 import { eventually, startOwnGateway } from '../outage/own-gateway.ts';
 import { startBalancer } from './balancer.ts';
+import { internalCertificates } from './internal-certificates.ts';
 import { startRollingLoad } from './rolling-load.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-roll-'));
@@ -24,28 +25,7 @@ const next = makeCertificate('next authority');
 const services = ['ext-authz', 'receipt-sidecar', 'control-plane'] as const;
 const names: readonly PartName[] = [...services, ...services.map((name) => `${name}-2` as const), 'envoy', 'envoy-2'];
 
-const filesOf = (name: string) => ({
-  certFile: join(dir, name, 'tls.crt'),
-  keyFile: join(dir, name, 'tls.key'),
-  caFile: join(dir, name, 'ca.crt'),
-});
-
-function install(name: PartName, by: TestCertificate, trusted: readonly TestCertificate[]): TestCertificate {
-  const made = makeCertificate(name, { by });
-  const { certFile, keyFile, caFile } = filesOf(name);
-  const contents = [
-    [keyFile, made.key],
-    [certFile, made.certificate],
-    [caFile, trusted.map(({ certificate }) => certificate).join('')],
-  ] as const;
-  mkdirSync(join(dir, name), { recursive: true });
-  for (const [file, content] of contents) {
-    writeFileSync(`${file}.new`, content);
-    renameSync(`${file}.new`, file);
-  }
-  return made;
-}
-
+const { filesOf, install } = internalCertificates(dir);
 for (const name of names) install(name, old, [old]);
 const gateway = forFile(() =>
   startOwnGateway({ instances: 2, envoys: 2, controlPlanes: 2, drainS: 60, internalTls: filesOf }),
@@ -54,7 +34,7 @@ const gateway = forFile(() =>
 /** All parts, one after the other; then each service is replaced, so that all connections are made anew. */
 async function roll(by: TestCertificate, ...trusted: readonly TestCertificate[]): Promise<void> {
   const { stack } = gateway;
-  const made = new Map(names.map((name) => [name, install(name, by, trusted).serial]));
+  const made = new Map(names.map((name) => [name, install(name, by, trusted)]));
   for (const envoy of ['envoy', 'envoy-2'] as const)
     await eventually(`${envoy} to take up its certificate`, async () =>
       (await readFrom(join(stack.sockets, `${envoy}-admin.sock`), '/certs')).includes(String(made.get(envoy))),

@@ -10,8 +10,12 @@ import { ask, host, openValkeyNodes, until } from './valkey-nodes.ts';
 export interface ValkeyCluster {
   /** `GW_REDIS_URL` of a part. */
   urlAs(user: RedisUser): string;
+  /** The same for whoever may do everything. */
+  readonly ownerUrl: string;
   /** The primary that has a key now, by the nodes that live. */
   primaryOf(key: string): Promise<{ readonly port: number; readonly child: Child }>;
+  /** Starts a node that was killed; resolves when it is a replica with all that its primary has. */
+  startAgain(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,13 +34,16 @@ export async function startCluster(): Promise<ValkeyCluster> {
     redisUsersFile(() => `>${password}`),
     { mode: 0o600 },
   );
-  for (const [at, port] of ports.entries())
-    await nodes.start(port, [
+  const start = (port: number): Promise<void> =>
+    nodes.start(port, [
       ...['save ""', 'appendonly yes', `aclfile ${users}`, `masteruser ${redisOwner}`, `masterauth ${password}`],
-      ...['cluster-enabled yes', `cluster-port ${buses[at]}`, 'cluster-node-timeout 2000'],
+      ...['cluster-enabled yes', `cluster-port ${buses[ports.indexOf(port)]}`, 'cluster-node-timeout 2000'],
+      'repl-diskless-sync-delay 0',
     ]);
+  for (const port of ports) await start(port);
+  const owner = { username: redisOwner, password };
   const tell = (port: number, ...args: readonly (string | number)[]): Promise<unknown> =>
-    ask({ port, username: redisOwner, password }, (redis) => redis.call('CLUSTER', ...args.map(String)));
+    ask({ port, ...owner }, (redis) => redis.call('CLUSTER', ...args.map(String)));
   const first = elementAt(ports, 0);
   for (const [at, port] of ports.entries()) await tell(first, 'MEET', host, port, elementAt(buses, at));
   for (const at of primaries)
@@ -50,9 +57,17 @@ export async function startCluster(): Promise<ValkeyCluster> {
       const [info, known] = [String(await tell(port, 'INFO')), String(await tell(port, 'NODES'))];
       if (!info.includes('cluster_state:ok') || known.match(/[ ,]slave /g)?.length !== 3) throw new Error(known);
     });
+  const urlOf = (name: string): string =>
+    `redis+cluster://${name}:${password}@${ports.map((port) => `${host}:${port}`).join(',')}`;
   return {
-    urlAs: (user) =>
-      `redis+cluster://${redisUserName(user)}:${password}@${ports.map((port) => `${host}:${port}`).join(',')}`,
+    urlAs: (user) => urlOf(redisUserName(user)),
+    ownerUrl: urlOf(redisOwner),
+    startAgain: async (port) => {
+      await start(port);
+      await until('the node to be a replica', () =>
+        ask({ port, ...owner }, async (redis) => (await redis.info('replication')).includes('master_link_status:up')),
+      );
+    },
     primaryOf: async (key) => {
       const living = ports.find((port) => nodes.node(port).alive()) ?? first;
       const slot = Number(await tell(living, 'KEYSLOT', key));
