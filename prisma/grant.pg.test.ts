@@ -339,16 +339,42 @@ describe('granting', () => {
   });
 
   test.each([
-    ['everybody, a table', 'GRANT UPDATE ON audit_heads TO PUBLIC', 'REVOKE UPDATE ON audit_heads FROM PUBLIC'],
+    ['a table', 'GRANT UPDATE ON audit_heads TO PUBLIC', 'REVOKE UPDATE ON audit_heads FROM PUBLIC'],
     [
-      'everybody, a function',
-      'GRANT EXECUTE ON FUNCTION settle_receipts(json) TO PUBLIC',
-      'REVOKE EXECUTE ON FUNCTION settle_receipts(json) FROM PUBLIC',
+      'a function of another owner',
+      `CREATE ROLE another; GRANT CREATE ON SCHEMA public TO another; ALTER FUNCTION settle_receipts(json) OWNER TO another;
+       GRANT EXECUTE ON FUNCTION settle_receipts(json) TO PUBLIC`,
+      `REVOKE EXECUTE ON FUNCTION settle_receipts(json) FROM PUBLIC; ALTER FUNCTION settle_receipts(json) OWNER TO gw;
+       REVOKE CREATE ON SCHEMA public FROM another; DROP ROLE another`,
     ],
-  ])('is refused where a role has more as %s', async (_, before, after) => {
+  ])('is refused where a role has more as everybody, %s', async (_, before, after) => {
     await owner.query(before);
     await expect(grant('other')).rejects.toThrow(/The role other_\w+ may do more (with the table|by the function)/);
     await owner.query(after);
+  });
+
+  test('takes from everybody and from the owner what the migration took, as where a dump was restored without its rights', async () => {
+    const { rows: acls } = await owner.query<{ name: string; kind: string }>(
+      `SELECT oid::regprocedure::text AS name, 'FUNCTION' AS kind FROM pg_proc
+         WHERE pronamespace = 'public'::regnamespace AND prosecdef
+       UNION ALL SELECT oid::regclass::text, 'TABLE' FROM pg_class
+         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
+    );
+    const ofEverybody = 'g.grantee IN (0, current_user::regrole)';
+    const rights = `SELECT p.oid::regprocedure::text AS name, g.grantee, g.privilege_type AS right
+        FROM pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) g
+        WHERE pronamespace = 'public'::regnamespace AND prosecdef AND ${ofEverybody}
+      UNION ALL SELECT c.oid::regclass::text, g.grantee, g.privilege_type
+        FROM pg_class c, aclexplode(coalesce(relacl, acldefault('r', relowner))) g
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND ${ofEverybody} ORDER BY 1, 2, 3`;
+    const before = (await owner.query(rights)).rows;
+    for (const { kind, name } of acls)
+      await owner.query(
+        kind === 'TABLE' ? `GRANT ALL ON ${name} TO CURRENT_USER` : `GRANT EXECUTE ON FUNCTION ${name} TO PUBLIC`,
+      );
+    expect((await owner.query(rights)).rows).not.toEqual(before);
+    await grant('gw');
+    expect((await owner.query(rights)).rows).toEqual(before);
   });
 
   test('lets those make temporary tables who need them, also where nobody could', async () => {

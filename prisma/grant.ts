@@ -39,6 +39,7 @@ export async function grantRoles(ownerUrl: string, { passwords, prefix }: RoleSe
     await client.query("SELECT pg_advisory_xact_lock(hashtext('service_role'))");
     // Databases that come from before Postgres 15 let everybody make things there, where functions with more rights look.
     await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+    await client.query(withheld);
     const tables = await tablesHere(client);
     for (const role of databaseRoles) {
       const name = roleName(role, prefix);
@@ -53,6 +54,19 @@ export async function grantRoles(ownerUrl: string, { passwords, prefix }: RoleSe
     await client.end();
   }
 }
+
+/**
+ * Withholds what the migration took from everybody, and from the owner of what only grows. A dump that is restored where the roles are missing,
+ * and so without its rights, gives it back.
+ */
+const withheld = `DO $$ DECLARE statement TEXT; BEGIN
+  FOR statement IN
+    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', oid::regprocedure) FROM pg_proc
+      WHERE pronamespace = 'public'::regnamespace AND prosecdef AND proowner = current_user::regrole
+    UNION ALL SELECT format('REVOKE UPDATE, DELETE, TRUNCATE ON %s FROM CURRENT_USER', tgrelid::regclass) FROM pg_trigger
+      WHERE tgname LIKE '%\\_unchanged' AND tgfoid = 'public.refuse_change'::regproc
+  LOOP EXECUTE statement; END LOOP;
+END $$`;
 
 async function makeRole(client: pg.Client, name: string, password: string | undefined, log: Log): Promise<void> {
   // A membership may give nothing: some servers log in by one.

@@ -24,6 +24,7 @@ const run: Readonly<Record<string, string>> = {
   './gw admin secrets': 'control-plane/secrets/secrets.pg.test.ts',
   './gw admin policy ': 'test/policy/story.slow.test.ts',
   './gw up ': 'test/cli/commands.test.ts',
+  'pg_dump ': 'test/long/restore.test.ts',
   'export GW_KEY=': 'test/cli/readme.test.ts',
   "import OpenAI from 'openai'": 'test/cli/readme.test.ts',
   'import os\nfrom openai import OpenAI': 'test/cli/readme.test.ts',
