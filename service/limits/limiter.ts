@@ -18,8 +18,8 @@ import {
   type TakenInRedis,
 } from './decision.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
-import { openLocalShares } from './local-shares.ts';
-import { type LimitScripts, openRedisLimits } from './redis-limits.ts';
+import { type LocalShares, openLocalShares } from './local-shares.ts';
+import { type LimitScripts, openRedisLimits, type RedisLimits } from './redis-limits.ts';
 
 export interface LimiterOptions {
   /** Without a command time-out, since the limiter has its own. */
@@ -56,12 +56,11 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   const shares = openLocalShares(instances);
   let decidedHere = 0;
 
+  const debts = settlement(shares, redis, { now, probeMs: options.probeMs, isAway: () => absence.lasts() });
   const absence = watchAbsence(options, redis.probe, () => {
     log.info({ decidedHere }, 'limits are exact again');
     // Redis handles commands in order, so these precede any decision.
-    const nowMs = now();
-    for (const [key, debt] of shares.collectDebts(nowMs))
-      redis.settle(key, debt, nowMs).catch(() => shares.owe(key, debt));
+    debts.settle();
   });
   const goLocal = (accountId: string, error: unknown): void => {
     if (absence.lasts()) return;
@@ -93,7 +92,10 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
 
   return {
     local: absence.lasts,
-    stop: absence.stop,
+    stop() {
+      absence.stop();
+      debts.stop();
+    },
     async left(accountId, kind, drawn) {
       if (absence.lasts()) return null;
       const limits = keyedLimits(accountId, kind, drawn);
@@ -115,6 +117,29 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
       return decisionOfRedis(limits, shadow, taken);
     },
   };
+}
+
+/** Tells Redis what was admitted here, until it has counted it. */
+function settlement(
+  shares: LocalShares,
+  redis: Pick<RedisLimits, 'settle'>,
+  { isAway, now, probeMs }: Pick<LimiterOptions, 'now' | 'probeMs'> & { readonly isAway: () => boolean },
+) {
+  let timer: NodeJS.Timeout | undefined;
+  const settle = (): void => {
+    const nowMs = now();
+    for (const [key, debt] of shares.collectDebts(nowMs))
+      redis.settle(key, debt, nowMs).catch(() => {
+        shares.owe(key, debt);
+        // Maybe no request fails that would begin another absence, at whose end this is made up for.
+        timer ??= setTimeout(again, probeMs).unref();
+      });
+  };
+  const again = (): void => {
+    timer = undefined;
+    if (!isAway()) settle();
+  };
+  return { settle, stop: () => clearTimeout(timer) };
 }
 
 /** Probe intervals after which a connection without an answer is replaced. */
