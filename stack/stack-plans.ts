@@ -179,11 +179,12 @@ export function environmentOf(name: ServiceName, layout: Layout): Variables {
 export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
   const logFile = logFileOf(layout.logs, name);
   const program = programOf(name);
-  const env = environmentOf(name, layout);
   return {
     name,
     logFile,
     start: async () => {
+      // Anew, since a test gives a part other settings by starting it again.
+      const env = environmentOf(name, layout);
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
       const args = [...memoryOf[program].args, join(layout.checkoutOf(name), 'dist', `${program}.js`)];
