@@ -11,6 +11,7 @@ import {
   failedAttemptChannel,
   failedMinutesKey,
   groundAlarmKey,
+  judgedAttemptChannel,
   keyChangedChannel,
   keyChangesKey,
   keyGenerationKey,
@@ -91,7 +92,7 @@ const redisRules: Readonly<Record<RedisUser, readonly string[]>> = {
     ),
     ...readAndWrite(receiptKey('*'), pendingReceiptsKey, liveKey, deploymentTroublesKey, ledgerProbeKey, ...epochs),
     ...write(...storeProbeKeys),
-    ...channels(snapshotChannel, failedAttemptChannel, lostAttemptChannel),
+    ...channels(snapshotChannel, failedAttemptChannel, judgedAttemptChannel, lostAttemptChannel),
     append,
     only(
       ['eval', 'evalsha', 'xadd', 'xrange', 'xlen', 'xinfo'],

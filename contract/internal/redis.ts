@@ -108,6 +108,9 @@ export const failedAttemptChannel = 'gw:attempts:failed';
 /** Channel for first attempts without a reply; the message is JSON. */
 export const lostAttemptChannel = 'gw:attempts:lost';
 
+/** Channel for attempts by which a sidecar has judged a deployment; the message is JSON. */
+export const judgedAttemptChannel = 'gw:attempts:judged';
+
 /** Hash: the id of a sidecar process → a LiveReport as JSON. */
 export const liveKey = 'gw:live';
 

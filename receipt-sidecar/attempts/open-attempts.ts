@@ -1,5 +1,5 @@
 /** Puts together what this process remembers of the attempts of its calls and, where there are several sidecars, of theirs. */
-import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
+import { failedAttemptChannel, judgedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
@@ -8,7 +8,7 @@ import { createAddedFields } from './added-fields.ts';
 import { createFirstAttempts, lostAttemptSchema } from './direct-first-attempts.ts';
 import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts';
 import { createOperatorNotices } from './operator-notices.ts';
-import { createDeploymentHealth } from './resting-deployments.ts';
+import { createDeploymentHealth, judgedAttemptSchema } from './resting-deployments.ts';
 import { createMeasuredTrouble, showTrouble } from './unavailable-deployments.ts';
 
 interface AttemptStores {
@@ -26,7 +26,7 @@ export function openAttempts({ clock, isShared, log, redis, subscriber }: Attemp
   const shared = <T>(channel: string, schema: z.ZodType<T>) =>
     isShared ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
   const show = showTrouble(redis, Date.now);
-  const health = createDeploymentHealth(clock, log);
+  const health = createDeploymentHealth(clock, log, shared(judgedAttemptChannel, judgedAttemptSchema));
   const degraded = (): Record<string, string> => {
     const sentence = health.sentence();
     return sentence === null ? {} : { deployments_failing: sentence };

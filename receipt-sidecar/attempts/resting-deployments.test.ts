@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import type { AttemptResult } from './attempt-outcome.ts';
-import { createDeploymentHealth } from './resting-deployments.ts';
+import { createDeploymentHealth, type JudgedAttempt } from './resting-deployments.ts';
 
 const failure = { deployment: 'd', result: 'failed', retryAfterMs: null } as const;
 
@@ -49,6 +49,40 @@ describe('a deployment', () => {
     expect(await series()).toEqual(['gw_deployments_failing{deployment="d"} 1']);
     answers();
     expect([await series(), health.sentence()]).toEqual([['gw_deployments_failing{deployment=""} 0'], null]);
+  });
+
+  it('is judged by the calls of all sidecars, of which each gets a few', () => {
+    let ms = 1_000_000;
+    const takes: ((told: JudgedAttempt) => void)[] = [];
+    let sent = 0;
+    const shared = {
+      send: (told: JudgedAttempt) => {
+        sent += 1;
+        for (const take of takes) take(told);
+      },
+      receive: (take: (told: JudgedAttempt) => void) => void takes.push(take),
+    };
+    const silent = { warn: () => undefined, info: () => undefined };
+    // Their clocks begin at different times.
+    const [one, other] = [0, 500_000].map((offset) => createDeploymentHealth(() => ms + offset, silent, shared));
+    if (!one || !other) throw new Error('There are two.');
+    const at = (offset: number) => ({ ...failure, beganAt: ms + offset });
+    one.note({ ...at(0), result: 'answered' });
+    expect(sent).toBe(0);
+    one.note(at(0));
+    other.note(at(500_000));
+    expect([one.sentence(), other.sentence()]).toEqual([null, null]);
+    ms += 10;
+    one.note(at(0));
+    expect(one.sentence()).toContain('Calls to d fail');
+    expect(other.sentence()).toContain('Calls to d fail');
+    expect([one.isResting('d'), other.isResting('d'), sent]).toEqual([true, true, 3]);
+    // A call that was under way before says nothing new, to whichever.
+    other.note(at(500_000 - 5));
+    expect(sent).toBe(3);
+    ms += 5000;
+    other.note({ ...at(500_000), result: 'answered' });
+    expect([one.sentence(), other.sentence()]).toEqual([null, null]);
   });
 
   it('has no series of its own where very many fail', async () => {

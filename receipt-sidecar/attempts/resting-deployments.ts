@@ -1,5 +1,6 @@
 /**
- * Rests deployments that fail, with exponential back-off, judging by the calls of this process.
+ * Rests deployments that fail, with exponential back-off, judging by the calls of all sidecars: each tells the others what it has judged by.
+ * Otherwise a sidecar that gets few of the calls would neither avoid nor report what fails for all of them.
  *
  * Invariant: resting only changes which region a free call tries first. The deployment stays in the fail-over chain, and if every region
  * rests, calls are routed as if none did. Calls that can go nowhere else are refused by unavailable-deployments.ts.
@@ -7,7 +8,9 @@
 import type { Logger } from '@gw/service/log';
 import { registering } from '@gw/service/metric';
 import { Gauge, type Registry } from 'prom-client';
-import type { AttemptVerdict } from './attempt-outcome.ts';
+import { z } from 'zod';
+import type { Shared } from '../wire/shared.ts';
+import { type AttemptVerdict, attemptResults } from './attempt-outcome.ts';
 
 /** One bad answer must not move traffic. */
 const failuresBeforeRest = 3;
@@ -20,6 +23,21 @@ const longestRetryAfterMs = 60_000;
 const probeMs = 30_000;
 /** Failures that are older no longer count, ms. */
 const staleMs = 60_000;
+
+/** An attempt that another sidecar has judged a deployment by. */
+export const judgedAttemptSchema = z.object({
+  /** The process that tells it. */
+  from: z.string(),
+  deployment: z.string().max(200),
+  result: z.enum(attemptResults),
+  retryAfterMs: z.number().nonnegative().nullable(),
+  /** How long before the message the call was sent, ms. */
+  agoMs: z.number().nonnegative(),
+});
+export type JudgedAttempt = z.infer<typeof judgedAttemptSchema>;
+
+/** The messages of other sidecars name deployments of their catalogue, which may be a little newer. */
+const mostRecords = 10_000;
 
 export interface AttemptAtDeployment extends AttemptVerdict {
   readonly deployment: string;
@@ -54,49 +72,75 @@ interface DeploymentFailures {
   needsOperator: boolean;
 }
 
-/** `now`: a monotonic clock, ms. */
-export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'info' | 'warn'>): DeploymentHealth {
-  /** Only deployments of the catalogue get in, so the map stays small. */
+/** Keeps what attempts have told of each deployment. `now`: a monotonic clock, ms. */
+function openRecords(now: () => number, log: Pick<Logger, 'info' | 'warn'>) {
   const records = new Map<string, DeploymentFailures>();
-  const isResting = (deployment: string): boolean => {
-    const record = records.get(deployment);
-    return record !== undefined && Math.max(record.restsUntil, record.probedUntil) > now();
-  };
 
-  const failed = ({ beganAt, deployment, ...verdict }: AttemptAtDeployment): void => {
+  /** Returns whether it counted, as `answered` does. */
+  const failed = ({ beganAt, deployment, ...verdict }: AttemptAtDeployment): boolean => {
     const at = now();
     const known = records.get(deployment);
+    if (known === undefined && records.size >= mostRecords) return false;
     const isFresh = known && at - Math.max(known.lastAt, known.restsUntil) <= staleMs;
     const record = isFresh
       ? known
       : { failures: 0, lastAt: at, restsFrom: 0, restsUntil: 0, probedUntil: 0, needsOperator: false };
     records.set(deployment, record);
     // A call that was in flight when the rest began says nothing new.
-    if (beganAt < record.restsFrom) return;
+    if (beganAt < record.restsFrom) return false;
     record.failures += 1;
     record.lastAt = at;
     record.probedUntil = 0;
     record.needsOperator = verdict.result === 'needs_operator';
     const restMs = restOf(record.failures, verdict);
-    if (restMs === 0) return;
+    if (restMs === 0) return true;
     // Logged once for each outage.
     if (record.restsUntil === 0) log.warn({ deployment, restMs }, 'a deployment fails; free calls go elsewhere first');
     record.restsFrom = at;
     record.restsUntil = Math.max(record.restsUntil, at + restMs);
+    return true;
   };
 
-  const answered = ({ beganAt, deployment }: Pick<AttemptAtDeployment, 'beganAt' | 'deployment'>): void => {
+  const answered = ({ beganAt, deployment }: AttemptAtDeployment): boolean => {
     const record = records.get(deployment);
-    if (!record || beganAt < record.restsFrom) return;
+    if (!record || beganAt < record.restsFrom) return false;
     records.delete(deployment);
     if (record.restsUntil > 0) log.info({ deployment }, 'a deployment answers again');
+    return true;
   };
 
-  const failing = (): string[] =>
-    [...records]
-      .filter(([, { lastAt, restsUntil }]) => restsUntil > 0 && now() - Math.max(lastAt, restsUntil) <= staleMs)
-      .map(([deployment]) => deployment);
+  return {
+    get: (deployment: string) => records.get(deployment),
+    judge: (attempt: AttemptAtDeployment): boolean =>
+      attempt.result === 'answered' ? answered(attempt) : failed(attempt),
+    failing: (): string[] =>
+      [...records]
+        .filter(([, { lastAt, restsUntil }]) => restsUntil > 0 && now() - Math.max(lastAt, restsUntil) <= staleMs)
+        .map(([deployment]) => deployment),
+  };
+}
 
+/** `now`: a monotonic clock, ms. `shared` is null if there is no other sidecar. */
+export function createDeploymentHealth(
+  now: () => number,
+  log: Pick<Logger, 'info' | 'warn'>,
+  shared: Shared<JudgedAttempt> | null = null,
+): DeploymentHealth {
+  const self = crypto.randomUUID();
+  const records = openRecords(now, log);
+  const isResting = (deployment: string): boolean => {
+    const record = records.get(deployment);
+    return record !== undefined && Math.max(record.restsUntil, record.probedUntil) > now();
+  };
+  /** Only what counted is told: an answer of a deployment that works costs no message. */
+  const judgeAndTell = (attempt: AttemptAtDeployment): void => {
+    if (!records.judge(attempt)) return;
+    const { beganAt, deployment, result, retryAfterMs } = attempt;
+    shared?.send({ from: self, deployment, result, retryAfterMs, agoMs: Math.max(0, now() - beganAt) });
+  };
+  shared?.receive(({ agoMs, from, ...attempt }) => {
+    if (from !== self && attempt.result !== 'full') records.judge({ ...attempt, beganAt: now() - agoMs });
+  });
   const givesUp = (deployment: string): void => {
     const record = records.get(deployment);
     if (record) record.probedUntil = 0;
@@ -111,15 +155,13 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
       return true;
     },
     givesUp,
-    note: (attempt) => {
-      if (attempt.result === 'full') return givesUp(attempt.deployment);
-      return attempt.result === 'answered' ? answered(attempt) : failed(attempt);
-    },
+    note: (attempt) => (attempt.result === 'full' ? givesUp(attempt.deployment) : judgeAndTell(attempt)),
     answeredPinned: (attempt) => {
-      if (records.get(attempt.deployment)?.needsOperator) answered(attempt);
+      if (records.get(attempt.deployment)?.needsOperator)
+        judgeAndTell({ ...attempt, result: 'answered', retryAfterMs: null });
     },
-    sentence: () => sentenceOf(failing()),
-    register: registering(failingGauge(failing)),
+    sentence: () => sentenceOf(records.failing()),
+    register: registering(failingGauge(records.failing)),
   };
 }
 
@@ -139,7 +181,7 @@ const mostNamed = 100;
 function failingGauge(failing: () => readonly string[]): Gauge {
   return new Gauge({
     name: 'gw_deployments_failing',
-    help: 'Deployments that have failed here and not answered since, so that free calls go elsewhere first',
+    help: 'Deployments that have failed and not answered since, so that free calls go elsewhere first',
     labelNames: ['deployment'],
     registers: [],
     collect() {
