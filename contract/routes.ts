@@ -43,6 +43,7 @@ const open = { method: 'GET', scope: null, limit: null, handler: 'control' } as 
 export const routes: readonly Route[] = [
   { ...inference, path: '/v1/chat/completions', summary: 'Create a chat completion with a receipt' },
   { ...inference, path: '/v1/completions', summary: 'Create a text completion with a receipt' },
+  { ...inference, path: '/v1/responses', summary: 'Create a response with a receipt' },
   { ...inference, path: '/v1/embeddings', summary: 'Create embeddings with a receipt' },
   { ...catalogue, path: '/v1/models', summary: 'List models' },
   { ...catalogue, path: '/v1/models/{model_id}', summary: 'Read one model' },

@@ -26,6 +26,7 @@ import { lineageSchema } from '../lineage.ts';
 import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from '../management.ts';
 import { methodologySchema } from '../methodology.ts';
 import { receiptSchema } from '../receipt.ts';
+import { responseEventSchema, responseRequestSchema, responseSchema } from '../responses.ts';
 import { receiptRoutingSchema } from '../routing-trace.ts';
 import { usageQuerySchema, usageSchema } from '../usage.ts';
 import { usePolicySchema } from '../use-policy.ts';
@@ -68,6 +69,13 @@ export const operations: Readonly<Record<string, Operation>> = {
     request: completionRequestSchema,
     response: completionResponseSchema,
     chunk: completionChunkSchema,
+  },
+  'POST /v1/responses': {
+    id: 'createResponse',
+    query: inferenceQuerySchema,
+    request: responseRequestSchema,
+    response: responseSchema,
+    chunk: responseEventSchema,
   },
   'POST /v1/embeddings': {
     id: 'createEmbedding',

@@ -5,7 +5,7 @@
  * providers take otherwise or not at all. So an attempt at another deployment is the same body behind another opening. Every
  * value that is the client's stands there as the client wrote it, but for a whole number of the API's own that has a fraction or an exponent.
  */
-import { limitFields, variedFields } from '@gw/contract/internal/catalogue/request-fields';
+import { allLimitFields, limitFields, variedFields } from '@gw/contract/internal/catalogue/request-fields';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ParsedBody } from './parse.ts';
@@ -43,7 +43,7 @@ const mostVariedBytes = 1024;
 
 /** Returns what the provider gets besides the model and the default temperature. It asks for usage in every stream. */
 export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedBody): Outgoing {
-  const { askingForUsage, hasTemperature, integers } = shapeOf(endpoint).request;
+  const { askingForUsage, fixed, hasTemperature, integers } = shapeOf(endpoint).request;
   const rest = new Map(texts);
   rest.delete('model');
   // Servers of strict types take no 100.0 for them.
@@ -53,7 +53,7 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
   const isMissing = hasTemperature && (body.temperature === undefined || body.temperature === null);
   const noTemperature = isMissing ? (body.temperature === null ? 'null' : 'absent') : null;
   if (noTemperature) rest.delete('temperature');
-  const asking = stream ? [...askingForUsage(body, texts)] : [];
+  const asking = [...fixed, ...(stream ? askingForUsage(body, texts) : [])];
   for (const [name, json] of asking) rest.set(name, json);
   // A stream that the client asked for usage gets one from the gateway, whatever the provider takes.
   const added = asking.flatMap(([name, json]) =>
@@ -72,12 +72,13 @@ export function outgoing({ body, request: { endpoint, stream }, texts }: ParsedB
 
 /** Whether `bounded` can bound the answers: a limit that is not in the opening, or a null in its place, cannot be replaced. */
 export const canBound = ({ unmoved }: Pick<Outgoing, 'unmoved'>): boolean =>
-  !limitFields.some((name) => unmoved.includes(name));
+  !allLimitFields.some((name) => unmoved.includes(name));
 
 /** Returns the body with a bound of each answer: `field`, unless the client has set limits, of which those above it are lowered. */
 export function bounded(body: Outgoing, field: string, most: number): Outgoing {
+  const known = limitFields.includes(field) ? limitFields : [field];
   // An absent field and a null are no limits.
-  const limits = limitFields.filter((name) => Number.isFinite(Number(body.varied.get(name) ?? 'null')));
+  const limits = known.filter((name) => Number.isFinite(Number(body.varied.get(name) ?? 'null')));
   const lower = (name: string) => Number(body.varied.get(name)) > most;
   const names = limits.length === 0 ? [field] : limits.filter(lower);
   const varied = new Map([...body.varied, ...names.map((name) => [name, String(most)] as const)]);
@@ -88,9 +89,14 @@ const isWrittenOtherwise = (value: unknown, json: string): boolean =>
   Number.isSafeInteger(value) && !/^-?\d+$/.test(json);
 
 const longestForm = 400;
+const effortOf = (reasoning: unknown): unknown =>
+  reasoning !== null && typeof reasoning === 'object' ? (reasoning as JsonObject).effort : undefined;
 /** Some models take a temperature with one effort of reasoning only. */
 const formOf = (body: JsonObject): string =>
-  `${String(body.model)} ${String(body.reasoning_effort)} ${Object.keys(body).sort().join()}`.slice(0, longestForm);
+  `${String(body.model)} ${String(body.reasoning_effort ?? effortOf(body.reasoning))} ${Object.keys(body).sort().join()}`.slice(
+    0,
+    longestForm,
+  );
 
 /** Moves them out of `rest`, as long as they are small; first those that the gateway added. */
 function takeVaried(rest: Map<string, string>, added: readonly string[]): FieldTexts {

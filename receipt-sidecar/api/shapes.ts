@@ -3,9 +3,10 @@ import { defined } from '@gw/contract/internal/defined';
 import { openaiChat } from './openai-chat/shape.ts';
 import { openaiCompletions } from './openai-completions/shape.ts';
 import { openaiEmbeddings } from './openai-embeddings/shape.ts';
+import { openaiResponses } from './openai-responses/shape.ts';
 import type { ApiShape } from './port/shape.ts';
 
-export const shapes: readonly ApiShape[] = [openaiChat, openaiCompletions, openaiEmbeddings];
+export const shapes: readonly ApiShape[] = [openaiChat, openaiCompletions, openaiEmbeddings, openaiResponses];
 
 const byPath = new Map(shapes.map((shape) => [shape.path, shape]));
 const byName = new Map(shapes.map((shape) => [shape.name, shape]));

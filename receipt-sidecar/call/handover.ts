@@ -92,8 +92,9 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
 export function streamFields(endpoint: string) {
   const { stream } = shapeOf(endpoint).reply;
   if (stream === null) return {};
-  const { end, endEvent, event, idPrefix } = stream.lastResort;
-  return { stream_end: end, stream_end_event: endEvent, stream_event: event, id_prefix: idPrefix };
+  const { carrierMember, carriers, end, endEvent, event, idPrefix } = stream.lastResort;
+  const ofCarriers = carriers.length === 0 ? {} : { carriers: carriers.join(' '), carrier_member: carrierMember ?? '' };
+  return { stream_end: end, stream_end_event: endEvent, stream_event: event, id_prefix: idPrefix, ...ofCarriers };
 }
 
 interface ShownHead {

@@ -13,7 +13,7 @@
  */
 import { type ApiError, errorBody } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { StreamEvent, StreamReader } from '../api/port/shape.ts';
+import type { StreamEvent, StreamReader, Written } from '../api/port/shape.ts';
 import { type Additions, parseObject, withoutForgery } from '../wire/json-body.ts';
 import { Outbox } from '../wire/outgoing.ts';
 import { dataEvent, isPlain, keepAlive } from '../wire/write-events.ts';
@@ -162,8 +162,10 @@ export class EventStream {
     if (this.#api.isEnd(data)) return this.#ended(this.#api.endEvent);
     const value = parseObject(data, this.#options.mostParts);
     if (!value) this.#fail(streamErrors.unreadable);
-    else if (this.#api.isFailure(value, name)) this.#fail(this.#refusal(value) ?? streamErrors.failedMidway);
-    else this.#take(bytes, data, value, name);
+    else if (this.#api.isFailure(value, name)) {
+      const told = this.#options.refusalFor(value, this.#api.isEmpty);
+      this.#fail(told ?? streamErrors.failedMidway, { text: data, value });
+    } else this.#take(bytes, data, value, name);
   }
 
   /** `last` is the event behind which the provider says nothing more; null if it has gone out. */
@@ -173,10 +175,6 @@ export class EventStream {
     if (last) this.#send(last);
     this.#over = 'done';
     this.#events.close();
-  }
-
-  #refusal(value: JsonObject): ApiError | null {
-    return this.#options.refusalFor(value, this.#api.isEmpty);
   }
 
   #keepBounded(): void {
@@ -249,12 +247,14 @@ export class EventStream {
     this.#send(this.#api.ownEvent(receipt, receipt.counts));
   }
 
-  #fail(error: ApiError): void {
+  /** `event`: the one by which the provider says that it failed. */
+  #fail(error: ApiError, event: Written | null = null): void {
     this.#release();
     this.#over = 'failed';
     this.close();
-    if (!this.#finished) this.#receipt();
-    this.#send(this.#api.errorEvent(error, errorBody(error, this.#options.addresses)));
+    const additions = this.#finished ? {} : this.#receipt();
+    const body = errorBody(error, this.#options.addresses);
+    this.#send(this.#api.errorEvent(error, body, event, additions));
   }
 
   #receipt(): StreamReceipt {

@@ -109,12 +109,13 @@ export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
   energyReader?.takeObject(value);
   const { stream } = reply;
   const isStream = request.stream && stream !== null;
+  const mended = isStream ? { text, value } : reply.mended(text, value);
   return {
     ok: true,
     isStream,
     clean: isStream
       ? cleanEvents(stream.whole(text))
-      : cleanObject(text === original ? unmarked : encoder.encode(text), text, value),
+      : cleanObject(mended.text === original ? unmarked : encoder.encode(mended.text), mended.text, mended.value),
     said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,
   };

@@ -8,6 +8,7 @@
 export const variedFields = [
   'max_completion_tokens',
   'max_tokens',
+  'max_output_tokens',
   'seed',
   'random_seed',
   'frequency_penalty',
@@ -29,8 +30,10 @@ export type VariedField = (typeof variedFields)[number];
 /** Maps a field to the provider's name for it, or to null to remove it. */
 export type RequestFields = { readonly [name in VariedField]?: VariedField | null };
 
-/** The limits of the length. */
+/** The limits of the length in chat and text completions. */
 export const limitFields: readonly string[] = ['max_completion_tokens', 'max_tokens'];
+/** The limits of the length in all APIs. */
+export const allLimitFields: readonly string[] = [...limitFields, 'max_output_tokens'];
 
 /** Whether the mapping is one to one and removes no limit. */
 export function areRequestFields(rules: Readonly<Record<string, unknown>>): rules is RequestFields {
@@ -38,7 +41,7 @@ export function areRequestFields(rules: Readonly<Record<string, unknown>>): rule
   const names = Object.values(rules).filter((as) => as !== null);
   return (
     Object.entries(rules).every(
-      ([name, as]) => isVaried(name) && (as === null ? !limitFields.includes(name) : isVaried(as)),
+      ([name, as]) => isVaried(name) && (as === null ? !allLimitFields.includes(name) : isVaried(as)),
     ) &&
     names.every((as) => !Object.hasOwn(rules, String(as))) &&
     new Set(names).size === names.length

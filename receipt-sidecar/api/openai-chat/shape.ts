@@ -37,6 +37,7 @@ export const openaiChat: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers,
     askingForUsage,
+    fixed: new Map(),
     // The newer max_completion_tokens is unknown to many servers.
     bound: { field: 'max_tokens', usual: null },
     hasTemperature: true,

@@ -55,6 +55,7 @@ export const openaiCompletions: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers,
     askingForUsage,
+    fixed: new Map(),
     // OpenAI and vLLM write so many.
     bound: { field: 'max_tokens', usual: 16 },
     hasTemperature: true,

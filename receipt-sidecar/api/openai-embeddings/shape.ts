@@ -35,6 +35,7 @@ export const openaiEmbeddings: ApiShape = {
     texts: (body, decoded) => requestText(body, decoded).texts,
     integers: ['dimensions'],
     askingForUsage: () => new Map(),
+    fixed: new Map(),
     bound: null,
     hasTemperature: false,
     samples: [{ input: 'Hello, what is a gateway? '.repeat(10) }],

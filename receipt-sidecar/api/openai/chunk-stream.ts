@@ -36,6 +36,8 @@ export const chunkStream = (object: string, idPrefix: string, form: ChoiceForm):
       idPrefix,
       end: done,
       endEvent: doneEvent.toString(),
+      carriers: [],
+      carrierMember: null,
     },
     open: (request) => new ChunkReader(request, object, choices),
     whole: (reply) => wholeAsChunks(reply, object, form, doneEvent),

@@ -36,7 +36,7 @@ const isRestful = (value: unknown): boolean =>
 const ownTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 /** Whether a body asks the provider to read more than it holds: web search of several makes, or tools that run there. */
-function asksToRead(body: JsonObject): boolean {
+export function asksToRead(body: JsonObject): boolean {
   for (const field in body) if (readingWords.test(field) && !isRestful(body[field])) return true;
   const { tools } = body;
   return (

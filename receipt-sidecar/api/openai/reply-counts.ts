@@ -18,7 +18,7 @@ const maxDepth = 8;
 /** Fields that hold names and kinds, which no model wrote. */
 const notText = new Set(['id', 'type', 'role', 'index', 'object', 'signature', 'format']);
 
-function textBytes(value: unknown, depth = 0): number {
+export function textBytes(value: unknown, depth = 0): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (value === null || typeof value !== 'object' || depth > maxDepth) return 0;
   let bytes = 0;
@@ -35,7 +35,7 @@ const reasons = ['finish_reason', 'native_finish_reason', 'stop_reason'];
 /** A longer text is no such word. */
 const longestReason = 64;
 
-const saysWithheld = (reason: unknown): boolean =>
+export const saysWithheld = (reason: unknown): boolean =>
   typeof reason === 'string' && reason.length <= longestReason && withheld.test(reason);
 
 const answers = new Set(['content', 'refusal', 'tool_calls', 'function_call']);
@@ -112,9 +112,10 @@ export class ReplyCounts implements ReplyTally {
 }
 
 /** JSON replies, and the chunks of streams. A reply without a list of answers, or with an empty one, is a failure in whatever words. */
-export const jsonReply = (answers: 'choices' | 'data'): Pick<ReplyShape, 'tally' | 'isFailure'> => ({
+export const jsonReply = (answers: 'choices' | 'data'): Pick<ReplyShape, 'tally' | 'isFailure' | 'mended'> => ({
   tally: () => new ReplyCounts(),
   isFailure: (reply: JsonObject) => isError(reply) || isPromptBlocked(reply) || !isFilled(reply[answers]),
+  mended: (text: string, value: JsonObject) => ({ text, value }),
 });
 
 const isFilled = (list: unknown): boolean => Array.isArray(list) && list.length > 0;

@@ -47,6 +47,8 @@ export interface RequestShape {
   readonly integers: readonly string[];
   /** Returns the fields, as JSON, that the gateway sets in a stream's body so that the provider reports usage in it. */
   askingForUsage(body: JsonObject, texts: FieldTexts): FieldTexts;
+  /** The fields, as JSON, that the gateway sends whatever the client wrote in them. */
+  readonly fixed: FieldTexts;
   /** How each answer of a request without a limit can be bounded; null: not at all. */
   readonly bound: AnswerBound | null;
   /** Whether the API has a temperature, whose default differs between servers. */
@@ -103,8 +105,16 @@ export interface ReplyShape {
   tally(): ReplyTally;
   /** Whether a JSON object that came with status 200 says that the provider failed. */
   isFailure(value: JsonObject): boolean;
+  /** Returns the JSON that a client gets of a JSON reply, and its value. `text` is the JSON of `value`. */
+  mended(text: string, value: JsonObject): Written;
   /** Reads a stream; null for an API without streams. */
   readonly stream: StreamShape | null;
+}
+
+/** JSON, and the value of that JSON. */
+export interface Written {
+  readonly text: string;
+  readonly value: JsonObject;
 }
 
 /** Tokens as the provider states them; null if it does not. Any whole number is possible, even one that cannot be true. */
@@ -158,6 +168,10 @@ export interface LastResort {
   readonly end: string;
   /** The client gets that event in this form; empty if the stream has none. */
   readonly endEvent: string;
+  /** The events of a provider, by their names, of which the first gets the receipt and is the last one; none if there are no such names. */
+  readonly carriers: readonly string[];
+  /** The member of such an event that the receipt goes into; null: the event itself. */
+  readonly carrierMember: string | null;
 }
 
 /** Reads the events of one stream, and writes those of the gateway. It costs bounded memory whatever the provider sends. */
@@ -192,21 +206,22 @@ export interface StreamReader {
   add(text: string, value: JsonObject, additions: Additions): string;
   /** Returns the name by which an event goes out; null: by none. `value` is null for an event of which nothing but its bytes is known. */
   nameOf(value: JsonObject | null, name: string | null): string | null;
-  /** Returns the event that tells the client of an error and ends the stream. `body`: the error as the body of a reply. */
-  errorEvent(error: ApiError, body: string): Buffer;
+  /**
+   * Returns the event by which a stream ends that has failed. `body` is the error as the body of a reply, `event` the one by which the
+   * provider says so, if `isFailure` knows it, and `additions` are those of the receipt, if no event has had it.
+   */
+  errorEvent(error: ApiError, body: string, event: Written | null, additions: Additions): Buffer;
   /** Returns an event of the gateway's own with the receipt, and with `usage` if the client lacks it. */
   ownEvent(additions: Additions, usage: TokenUsage | null): Buffer;
 }
 
-export interface StreamEvent {
+export interface StreamEvent extends Written {
   /**
+   * The client gets `text`.
    * `passes`: goes on to the client. `carrier`: the receipt may ride on it. `usage`: the same, for an event that has only
    * the usage. `last`: as `carrier`, and the stream ends with it. `dropped`: the client did not ask for it.
    */
   readonly role: 'passes' | 'carrier' | 'usage' | 'last' | 'dropped';
   /** Whether it holds text, so that nothing before it was the end. */
   readonly hasText: boolean;
-  /** The client gets this JSON; `value` is the same, parsed. */
-  readonly text: string;
-  readonly value: JsonObject;
 }

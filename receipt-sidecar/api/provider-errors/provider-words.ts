@@ -22,7 +22,9 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 
 /** Finds the words in a reply that is parsed already. */
 export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords {
-  const fields = isObject(reply.error) ? reply.error : isObject(reply.base_resp) ? reply.base_resp : reply;
+  // A response whose stream has failed says why within it.
+  const said = isObject(reply.response) && isObject(reply.response.error) ? reply.response : reply;
+  const fields = isObject(said.error) ? said.error : isObject(reply.base_resp) ? reply.base_resp : reply;
   const { message, type } = fields;
   const code = fields.code ?? fields.status_code;
   const fault = faultOf(fields.detail) ?? faultOf(isObject(message) ? message.detail : null);

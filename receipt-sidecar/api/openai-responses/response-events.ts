@@ -1,0 +1,152 @@
+/**
+ * Reads the streams of `POST /v1/responses`: named events with a number each, the last of which has the whole response. The receipt rides in
+ * that response.
+ *
+ * Invariant: an event is unchanged but for text that is not well-formed, and for a response in it: that says `store: false`, and nothing that
+ * only the gateway may say.
+ */
+import type { ApiError } from '@gw/contract/errors';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { wellFormed } from '@gw/contract/internal/well-formed';
+import { type Additions, addToObject, parseObject } from '../../wire/json-body.ts';
+import { dataEvent } from '../../wire/write-events.ts';
+import { isError } from '../openai/chunk.ts';
+import type { LastResort, StreamEvent, StreamReader, Written } from '../port/shape.ts';
+import { isObject } from './items.ts';
+import { ResponseTally } from './response-tally.ts';
+import { changedMember, notStored, wordsForClient } from './response-text.ts';
+
+/** The events that end a stream, with the whole response; `response.failed` is a failure. */
+const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
+const failed = 'response.failed';
+const endMark = /^\s*"?\[DONE\]"?\s*$/;
+
+const ofNothing = {
+  id: '@id@',
+  object: '"response"',
+  created_at: '@created@',
+  status: '"failed"',
+  error: '{"code":"server_error","message":"The stream ended before the response was complete."}',
+  incomplete_details: 'null',
+  model: '@model@',
+  output: '[]',
+  store: 'false',
+  gw: '@gw@',
+};
+const lastWords = Object.entries(ofNothing)
+  .map(([name, json]) => `"${name}":${json}`)
+  .join();
+
+export const lastResort: LastResort = {
+  // Only a stream that ends without any of the carriers gets it.
+  event: `event: ${failed}\ndata: {"type":"${failed}","response":{${lastWords}}}\n\n`,
+  idPrefix: 'resp_',
+  end: '',
+  endEvent: '',
+  carriers: [...ends, failed],
+  carrierMember: 'response',
+};
+
+export class ResponseReader implements StreamReader {
+  readonly said = new ResponseTally();
+  readonly endEvent = Buffer.alloc(0);
+  readonly isRefuted = false;
+  /** The last event has the usage, whether asked for or not. */
+  readonly lacksUsage = false;
+  #hasEnded = false;
+  #hasItems = false;
+  /** The number of the last event. */
+  #number = -1;
+
+  get isEmpty(): boolean {
+    return this.said.isEmpty;
+  }
+
+  get hasBegunToEnd(): boolean {
+    return this.#hasEnded;
+  }
+
+  get isWritten(): boolean {
+    return this.#hasEnded;
+  }
+
+  get isComplete(): boolean {
+    return this.#hasEnded;
+  }
+
+  get isBlank(): boolean {
+    return !this.#hasItems && !this.#hasEnded && this.said.isEmpty && this.said.otherBytes === 0;
+  }
+
+  /** Some servers write a mark behind the last event. */
+  isEnd(data: string): boolean {
+    return this.#hasEnded && endMark.test(data);
+  }
+
+  isFailure(event: JsonObject, name: string | null): boolean {
+    return name === 'error' || isError(event) || typeOf(event, name) === failed;
+  }
+
+  take(given: string, parsed: JsonObject, name: string | null): StreamEvent {
+    const { text, value } = mended(given, parsed);
+    const type = typeOf(value, name);
+    const { item, response, sequence_number: number } = value;
+    if (typeof number === 'number') this.#number = number;
+    const hasText = type.endsWith('.delta') && this.#delta(type, value.delta);
+    if (type === 'response.output_item.added') this.#hasItems = true;
+    if (type === 'response.output_item.done' && isObject(item)) this.said.takeItem(item);
+    if (isObject(response)) this.said.take(response);
+    if (!ends.has(type) || !isObject(response)) return { role: 'passes', hasText, text, value };
+    this.#hasEnded = true;
+    return { role: 'last', hasText: false, text, value };
+  }
+
+  #delta(type: string, delta: unknown): boolean {
+    if (typeof delta !== 'string' || delta === '') return false;
+    this.said.takeDelta(type, Buffer.byteLength(delta));
+    return true;
+  }
+
+  takeKnown(): boolean {
+    return false;
+  }
+
+  learn(): void {}
+
+  add(text: string, value: JsonObject, additions: Additions): string {
+    const { response } = value;
+    if (!isObject(response)) return text;
+    return changedMember(text, 'response', (json) => addToObject(json, response, additions));
+  }
+
+  nameOf(_value: JsonObject | null, name: string | null): string | null {
+    return name;
+  }
+
+  /** A response that has failed carries the receipt, and our words in place of the provider's; any other failure is an event of its own. */
+  errorEvent(error: ApiError, body: string, event: Written | null, additions: Additions): Buffer {
+    if (event !== null && isObject(event.value.response)) {
+      const { text, value } = mended(event.text, event.value);
+      const own = changedMember(text, 'response', (json) => wordsForClient(json, value.response, error.message));
+      return dataEvent(this.add(own, parseObject(own) ?? value, additions), failed);
+    }
+    const { code, message, param } = error;
+    const told = { type: 'error', sequence_number: this.#number + 1, code, message, param, ...JSON.parse(body) };
+    return dataEvent(JSON.stringify(told), 'error');
+  }
+
+  /** The stream has come to its end, so there was a last event to carry the receipt. */
+  ownEvent(): Buffer {
+    return Buffer.alloc(0);
+  }
+}
+
+const typeOf = ({ type }: JsonObject, name: string | null): string => (typeof type === 'string' ? type : String(name));
+
+/** Returns the event for the client. */
+function mended(given: string, value: JsonObject): Written {
+  const text = wellFormed(given);
+  if (!isObject(value.response)) return text === given ? { text, value } : { text, value: parseObject(text) ?? value };
+  const changed = changedMember(text, 'response', (json, inner) => notStored(json, inner));
+  return changed === given ? { text, value } : { text: changed, value: parseObject(changed) ?? value };
+}
