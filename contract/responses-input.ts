@@ -59,7 +59,7 @@ export const responseInputItem = z
     name: z.string().nullish(),
     arguments: z.string().nullish(),
     input: z.string().nullish(),
-    output: z.unknown(),
+    output: z.unknown().optional(),
     summary: parts.nullish(),
     encrypted_content: z.string().nullish(),
   })

@@ -14,7 +14,7 @@ import { maxCount, samplingFields, word } from './sampling.ts';
 const { model, stream, temperature, top_p, user } = samplingFields;
 
 /** A field that is known by its name so that it can be refused. */
-const refused = (instead: string) => z.unknown().describe(`Refused with \`unsupported_field\`: ${instead}`);
+const refused = (instead: string) => z.unknown().optional().describe(`Refused with \`unsupported_field\`: ${instead}`);
 
 export const responseRequestSchema = z
   .looseObject({

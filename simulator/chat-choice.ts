@@ -74,7 +74,7 @@ function sampleObject(schema: Readonly<Record<string, unknown>>, depth: number):
 }
 
 /** Deterministic; an unknown or too deep schema gives the string "simulated". */
-function sampleValue(schema: unknown, depth = 0): unknown {
+export function sampleValue(schema: unknown, depth = 0): unknown {
   if (!isFields(schema) || depth > MAX_DEPTH) return 'simulated';
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0];

@@ -26,6 +26,8 @@ export const faults = [
   'cut',
   'malformed',
   'error-event',
+  'failed-event',
+  'refusal',
   'too-long-openai',
   'too-long-vllm',
   'too-long-tgi',

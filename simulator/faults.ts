@@ -82,8 +82,9 @@ function statusReply(fault: Fault): JsonReply {
 function forge(text: string): string {
   const start = text.indexOf('{');
   const end = text.lastIndexOf('}');
-  if (!text.startsWith('{') && !text.startsWith('data: {')) return text;
-  return `${text.slice(0, start)}{${FORGED},${text.slice(start + 1, end)},${FORGED}${text.slice(end)}`;
+  if (!/^(?:event: [\w.]+\n)?(?:data: )?\{/.test(text)) return text;
+  const inside = text.slice(start + 1, end).replace('"response":{', `"response":{${FORGED},`);
+  return `${text.slice(0, start)}{${FORGED},${inside},${FORGED}${text.slice(end)}`;
 }
 
 /** Pads the object at the end of a text to the given size of the text, if it is shorter. */
@@ -97,7 +98,8 @@ function pad(text: string, bytes: number): string {
 function jsonFaults(reply: JsonReply, { faults, bytes }: Directives): JsonReply {
   let body = reply.body;
   if (faults.has('too-long-event')) return jsonReply(TOO_LONG['too-long-openai'].body);
-  if (faults.has('error-event')) return jsonReply(ERROR_EVENT.slice('data: '.length).trimEnd());
+  if (faults.has('error-event') || faults.has('failed-event'))
+    return jsonReply(ERROR_EVENT.slice('data: '.length).trimEnd());
   if (faults.has('own-gw')) body = forge(body);
   if (faults.has('big')) body = pad(body, bytes);
   if (faults.has('malformed')) body = body.slice(0, -2);
@@ -134,9 +136,11 @@ function streamFaults(reply: StreamReply, { faults, bytes }: Directives): Stream
   if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
   // The error comes first.
   if (faults.has('too-long-event')) stream = { ...stream, head: [], tokens: [TOO_LONG_EVENT], tail: [] };
-  if (faults.has('error-event')) {
-    stream = { ...stream, tokens: [...stream.tokens.slice(0, middle), ERROR_EVENT], tail: [] };
-  }
+  for (const fault of ['error-event', 'failed-event'] as const)
+    if (faults.has(fault)) {
+      const failure = stream.failures?.[fault] ?? ERROR_EVENT;
+      stream = { ...stream, tokens: [...stream.tokens.slice(0, middle), failure], tail: [] };
+    }
   return stream;
 }
 

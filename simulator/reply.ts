@@ -25,6 +25,8 @@ export interface StreamReply {
   readonly tokens: Listed<string>;
   /** Sent together with the last token. */
   readonly tail: readonly string[];
+  /** The events by which the API says that it has failed, by the faults of these names; absent: it says it as chat does. */
+  readonly failures?: Readonly<Record<'error-event' | 'failed-event', string>>;
   /** Default pace. */
   readonly tokensPerSecond: number;
   readonly firstTokenMs: number;

@@ -11,6 +11,7 @@ import { Holds } from './holds.ts';
 import { CREATED, modelList, models } from './models.ts';
 import { errorReply, jsonReply, type Reply } from './reply.ts';
 import { createRequestLog, type LogEntry, type RequestLog } from './request-log.ts';
+import { responseReply } from './responses.ts';
 import { bodyHash } from './seed.ts';
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -20,6 +21,7 @@ const endpoints: ReadonlyMap<string, Endpoint> = new Map([
   ['chat/completions', chatReply],
   ['completions', completionReply],
   ['embeddings', embeddingReply],
+  ['responses', responseReply],
 ]);
 
 /** `/v1/x` is the site "" and the rest "x"; `/paris/v1/x` is the site "paris". Null if it is not a path of the API. */
