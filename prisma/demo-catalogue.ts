@@ -1,4 +1,5 @@
 /** The models and regions of the built-in simulated provider, and the description of an unknown provider. */
+import type { ApiName } from '@gw/contract/internal/catalogue/apis';
 import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import type { Prisma } from './client.ts';
 
@@ -17,6 +18,9 @@ const parameters = (totalB: number, activeB: number = totalB) => ({
   totalParametersMaxB: totalB,
   parametersSource: madeUp,
 });
+
+/** The APIs that the simulator speaks. */
+export const simulatorApis: readonly ApiName[] = ['chat', 'completions', 'embeddings', 'responses'];
 
 export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
   { ...chat, ...counted, ...parameters(8), id: 'sim-small', modelClass: 'small' },

@@ -16,6 +16,7 @@ import {
   customRegion,
   customSite,
   madeUpPrice,
+  simulatorApis,
   simulatorDeployments,
   simulatorModels,
   simulatorPrices,
@@ -131,7 +132,7 @@ async function seedKey(tx: Transaction, name: SeededKeyName, options: SeedOption
 const addressOf = (baseUrl: string) => ({ baseUrl, local: !isConfidentialUrl(baseUrl) });
 
 async function seedSimulator(tx: Transaction, baseUrl: string): Promise<void> {
-  const address = addressOf(baseUrl);
+  const address = { ...addressOf(baseUrl), apis: [...simulatorApis] };
   await tx.provider.upsert({
     where: { id: 'simulator' },
     create: { id: 'simulator', name: 'Simulated provider', kind: 'simulator', ...address },

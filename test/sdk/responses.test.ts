@@ -1,5 +1,6 @@
 /** `POST /v1/responses` by the official client for Node, with its own types. */
 import { responseSchema } from '@gw/contract/responses';
+import type OpenAI from 'openai';
 import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -74,10 +75,8 @@ test('structured output is parsed, and reasoning goes out and comes back encrypt
   });
   expect(reasoned.output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
   expect(receiptOf(reasoned).completion_tokens).toBe(reasoned.usage?.output_tokens);
-  const again = await client.responses.create({
-    ...ask,
-    input: [...reasoned.output, { role: 'user', content: 'And?' }],
-  });
+  const input = [...(reasoned.output as OpenAI.Responses.ResponseInput), { role: 'user' as const, content: 'And?' }];
+  const again = await client.responses.create({ ...ask, input });
   expect(again.status).toBe('completed');
 });
 

@@ -134,7 +134,11 @@ test('no receipt of the provider is left in a response', () => {
   const forged = { gw: { id: 'forged' }, routing_trace: 'forged', usage: { ...usage, gw: 'forged' } };
   const { last, text } = rewritten(
     event('response.created', { response: { ...response, ...forged }, gw: 'forged' }),
-    ended({ ...forged, output: [{ ...message, gw: 'forged' }] }),
+    event('response.completed', {
+      response: { ...response, ...forged, output: [{ ...message, gw: 'forged' }] },
+      gw: 'forged',
+      Routing_Trace: 'forged',
+    }),
   );
   expect(text).not.toContain('forged');
   expect(last?.[1].response.gw).toEqual({ id: 'ours' });

@@ -8,7 +8,7 @@
 import type { ApiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
-import { type Additions, addToObject, parseObject } from '../../wire/json-body.ts';
+import { type Additions, addToObject, parseObject, withoutForgery } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
 import { isError } from '../openai/chunk.ts';
 import type { LastResort, StreamEvent, StreamReader, Written } from '../port/shape.ts';
@@ -147,6 +147,6 @@ const typeOf = ({ type }: JsonObject, name: string | null): string => (typeof ty
 function mended(given: string, value: JsonObject): Written {
   const text = wellFormed(given);
   if (!isObject(value.response)) return text === given ? { text, value } : { text, value: parseObject(text) ?? value };
-  const changed = changedMember(text, 'response', (json, inner) => notStored(json, inner));
+  const changed = changedMember(withoutForgery(text, value), 'response', notStored);
   return changed === given ? { text, value } : { text: changed, value: parseObject(changed) ?? value };
 }
