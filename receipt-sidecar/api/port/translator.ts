@@ -6,7 +6,7 @@
  */
 import type { Result } from '@gw/contract/internal/result';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { FieldTexts } from '../port/shape.ts';
+import type { FieldTexts } from './shape.ts';
 
 /** Fields of a request, as values to judge and as they are written. */
 export interface Fields {
@@ -24,6 +24,8 @@ export interface Translator {
 }
 
 export interface Defaults {
+  /** The time, in seconds since 1970. */
+  readonly now: number;
   /** The bound of the answer where the provider's API demands one and the client has set none. */
   readonly maxTokens: number;
 }
@@ -45,10 +47,10 @@ export interface NoCounterpart {
 export interface Terms {
   /** The model as the client named it. */
   readonly model: string;
+  /** When the call came, in seconds since 1970. */
+  readonly created: number;
   /** The texts that end an answer. */
   readonly stops: readonly string[];
-  /** Whether the client asked for the usage of a stream, where its API has that choice. */
-  readonly wantsUsage: boolean;
   /** Settings that the client's API repeats in its replies, as JSON by their names. */
   readonly repeated: Readonly<Record<string, string>>;
 }
