@@ -197,9 +197,10 @@ end
 -- The event that carries the block, in the name of its stream: by the first of the chunks that say it, else by the receipt.
 -- The sidecar says what it looks like (`LastResort` of receipt-sidecar/api/port/shape.ts).
 local function receipt_event(gw, first, last)
-  local origin = {}
+  local origin, member = {}, gw.carrier_member or ''
+  local begin = member == '' and 'data:%s*(){' or '"' .. member .. '"%s*:%s*(){'
   for _, text in ipairs({ first, last }) do
-    for at in text:gmatch('data:%s*(){') do add_origin(origin, text, at) end
+    for at in text:gmatch(begin) do add_origin(origin, text, at) end
   end
   local asked = {}
   add_origin(asked, gw.degraded, 1)
@@ -222,13 +223,67 @@ local function unfinished(text)
   return length <= LONGEST_LINE and length or 0
 end
 
+-- Where an event of these names has its data, which carry the receipt: it is known by the line of its name, or by the beginning of its data.
+-- `was_named`: the text in front of this one ended with the line of such a name. Returns as well whether this one does.
+local function carrier_line(text, at_line_start, names, was_named)
+  if was_named and text:find('^data:') then return 1 end
+  local is_named = false
+  for _, name in ipairs(names) do
+    local at = text:find(name, 1, true)
+    while at do
+      local line = text:sub(1, at - 1):match('^.*[\r\n]()') or at_line_start and 1
+      local before, behind = line and text:sub(line, at - 1) or '', text:sub(at + #name, at + #name)
+      if before:find('^event: ?$') and behind:find('[\r\n]') then
+        local data = text:find('[\r\n]data:', at)
+        if data then return data + 1 end
+        is_named = true
+      elseif behind == '"' and before:find('^data:%s*{%s*"type"%s*:%s*"$') then
+        return line
+      end
+      at = text:find(name, at + 1, true)
+    end
+  end
+  return nil, is_named
+end
+
+-- Splices the block into the first event that carries it, in front of all else, since the rest of its line can be long.
+local function splice_carrier(text, line, gw)
+  local member = gw.carrier_member
+  local brace
+  if member == '' then
+    brace = text:find('{', line, true)
+  else
+    _, brace = text:find('"' .. member .. '"%s*:%s*{', line)
+  end
+  if not brace then return nil end
+  local comma = text:find('^%s*}', brace + 1) and '' or ','
+  return text:sub(1, brace) .. '"gw":' .. gw.degraded .. comma .. text:sub(brace + 1)
+end
+
+-- Carries the block in a stream whose API has events for it, if the sidecar has not done so.
+local function carrier_of(handle, gw)
+  local names, is_named, is_given = {}, false, false
+  for name in (gw.carriers or ''):gmatch('%S+') do names[#names + 1] = name end
+  return function(text, at_line_start)
+    if #names == 0 or is_given or text == '' then return text, is_given end
+    local line
+    line, is_named = carrier_line(text, at_line_start, names, is_named)
+    local spliced = line and not state(handle).done and splice_carrier(text, line, state(handle))
+    if not spliced then return text, false end
+    is_given = true
+    shown(handle)
+    return spliced, true
+  end
+end
+
 -- Ends a stream whose provider has left its end event out, and perhaps the end of its last line. Envoy tells that a chunk was the
 -- last while it can still be written to, unless trailers follow: then there is nothing to write to.
-local function finish_unended(handle, chunk, first, last, held)
-  local rest = held:find('}%s*$') and rename(held) .. '\n\n' or ''
+local function finish_unended(handle, chunk, first, last, held, carry)
+  local rest, is_given = carry(held:find('}%s*$') and rename(held) .. '\n\n' or '', true)
   if rest == '' and not ends_event(last) then rest = '\n' end
   local is_written = pcall(function()
-    chunk:setBytes(chunk:getBytes(0, chunk:length()) .. rest .. receipt_event(state(handle), first, last .. rest))
+    local event = is_given and '' or receipt_event(state(handle), first, last .. rest)
+    chunk:setBytes(chunk:getBytes(0, chunk:length()) .. rest .. event)
   end)
   if is_written then shown(handle) end
 end
@@ -236,7 +291,7 @@ end
 local function finish_stream(handle, headers, gw)
   if not gw.headers_done then apply_allow_list(handle, headers, gw) end
   headers:remove('content-length')
-  local done = gw.stream_end
+  local done, carry = gw.stream_end, carrier_of(handle, gw)
   local first, last, held, is_over, at_line_start, at_hand = '', '', '', false, true, nil
   for chunk in handle:bodyChunks() do
     local length = chunk:length()
@@ -253,6 +308,10 @@ local function finish_stream(handle, headers, gw)
       if first == '' and out:find('data:', 1, true) then first = out end
       -- The sidecar's own receipt, or what passes because the sidecar has died.
       if is_suspect(out) and not state(handle).done then out = rename(out) end
+      local is_given
+      out, is_given = carry(out, at_line_start)
+      -- For the filter that ends replies: the sidecar cannot tell it any more.
+      if is_given and #out > 0 and ends_event(last) then handle:streamInfo():dynamicMetadata():set('gw', 'over', true) end
       if at then
         is_over, held = true, ''
         -- Reading the metadata costs more than all the rest here, so it waits for this moment.
@@ -261,7 +320,6 @@ local function finish_stream(handle, headers, gw)
         else
           out = out .. receipt_event(state(handle), first, last) .. gw.stream_end_event
           shown(handle)
-          -- For the filter that ends replies: the sidecar cannot tell it any more.
           handle:streamInfo():dynamicMetadata():set('gw', 'over', true)
         end
       else
@@ -271,7 +329,7 @@ local function finish_stream(handle, headers, gw)
       if out ~= read then chunk:setBytes(out) end
     end
   end
-  if not is_over and at_hand and not state(handle).done then finish_unended(handle, at_hand, first, last, held) end
+  if not is_over and at_hand and not state(handle).done then finish_unended(handle, at_hand, first, last, held, carry) end
 end
 
 function envoy_on_response(handle)
