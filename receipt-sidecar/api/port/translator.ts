@@ -2,7 +2,7 @@
  * The port of translation: a call in the words of one API becomes a call in those of another, and the reply comes back.
  *
  * Invariants: it does no I/O. Nothing that a client asks for is lost in silence: what the other API has no counterpart for is refused
- * by the name of its field, and what changes no answer (hints for caches, labels) is named in `left`.
+ * by the name of its field, and what no answer depends on (hints for caches, labels) is named in `left`.
  */
 import type { Result } from '@gw/contract/internal/result';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
@@ -33,8 +33,6 @@ export interface Defaults {
 /** The fields of the provider's request, without the model. Values within `body` are plain at its top alone; `texts` hold all. */
 export interface TranslatedRequest extends Fields {
   readonly terms: Terms;
-  /** The fields that were left out since they change no answer, by their places in the client's request. */
-  readonly left: readonly string[];
 }
 
 /** A field that the provider's API cannot express. */
@@ -45,6 +43,8 @@ export interface NoCounterpart {
 
 /** The facts of a request that its reply is written by; plain and small data. */
 export interface Terms {
+  /** The fields that were left out since no answer depends on them, by their places in the client's request. */
+  readonly left: readonly string[];
   /** The model as the client named it. */
   readonly model: string;
   /** When the call came, in seconds since 1970. */

@@ -10,7 +10,13 @@ import { translate } from './translate.ts';
 const names = ['chat', 'messages', 'responses'] as const;
 type Name = (typeof names)[number];
 const pairs = names.flatMap((provider) => names.filter((to) => to !== provider).map((to) => [provider, to] as const));
-const terms: Terms = { model: 'm', created: 1_700_000_000, stops: ['END'], repeated: { temperature: '0.50' } };
+const terms: Terms = {
+  model: 'm',
+  left: [],
+  created: 1_700_000_000,
+  stops: ['END'],
+  repeated: { temperature: '0.50' },
+};
 
 /** A reply in no API's words. */
 interface Told {

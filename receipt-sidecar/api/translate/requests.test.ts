@@ -21,9 +21,9 @@ const given = (body: object): Fields => fieldsOf(JSON.stringify({ model: 'm', ..
 function request(from: Name, to: Name, fields: Fields) {
   const translated = translate(from, to)?.request(fields, defaults);
   if (!translated?.ok) throw new Error(JSON.stringify(translated?.error));
-  const { left, texts } = translated.value;
+  const { terms, texts } = translated.value;
   const json = `{${[...texts].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`;
-  return { body: JSON.parse(json) as JsonObject, json, left };
+  return { body: JSON.parse(json) as JsonObject, json, left: terms.left };
 }
 const refusal = (from: Name, to: Name, body: object) => {
   const translated = translate(from, to)?.request(given(body), defaults);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Terms } from '../port/translator.ts';
 import { translate } from './translate.ts';
 
-const terms: Terms = { model: 'm', created: 1, stops: ['END'], repeated: {} };
+const terms: Terms = { model: 'm', left: [], created: 1, stops: ['END'], repeated: {} };
 const names = ['chat', 'messages', 'responses'] as const;
 type Name = (typeof names)[number];
 const pairs = names.flatMap((provider) => names.filter((to) => to !== provider).map((to) => [provider, to] as const));

@@ -81,14 +81,19 @@ export function translate(from: string, to: string): Translator | null {
       if (losses.refused !== null) return err(losses.refused);
       const texts = new Map<string, string>();
       for (const [name, value] of Object.entries(body)) if (value !== undefined) texts.set(name, write(value));
-      return ok({ body, texts, left: losses.left, terms: termsOf(client, given, call, defaults) });
+      return ok({ body, texts, terms: { ...termsOf(client, given, call, defaults), left: losses.left } });
     },
     reply: (json, terms) => wholeReply(provider, client, json, terms),
     stream: (terms) => new Stream(provider, client, terms),
   };
 }
 
-function termsOf({ repeated }: Words, { body, texts }: Fields, { stops }: Call, { now }: Defaults): Terms {
+function termsOf(
+  { repeated }: Words,
+  { body, texts }: Fields,
+  { stops }: Call,
+  { now }: Defaults,
+): Omit<Terms, 'left'> {
   const settings = repeated.flatMap((name) => {
     const json = texts.get(name);
     return json === undefined || json === 'null' ? [] : [[name, json]];

@@ -136,7 +136,7 @@ export class MessagesWriter implements FlowWriter {
   }
 
   end(ending: Ending, usage: Usage | null): void {
-    this.#event({ type: 'message_delta', delta: endOf(ending), usage: countsOf(usage ?? noUsage) });
+    this.#event({ type: 'message_delta', delta: endOf(ending), usage: usage ? countsOf(usage) : undefined });
     this.#event({ type: 'message_stop' });
   }
 

@@ -5,6 +5,9 @@ import type { NoCounterpart } from '../../port/translator.ts';
 /** Names of fields can be as long as a request. */
 const longestField = 200;
 
+/** The names of fields that a trace repeats. */
+const mostLeft = 32;
+
 export class Losses {
   /** The first field without a counterpart. */
   refused: NoCounterpart | null = null;
@@ -18,9 +21,9 @@ export class Losses {
     this.refused ??= { field: field.slice(0, longestField), why };
   }
 
-  /** Notes a field that changes no answer, once for all elements of a list. */
+  /** Notes a field that no answer depends on, once for all elements of a list. */
   leave(field: string): void {
-    this.#left.add(field.slice(0, longestField).replaceAll(/\[\d+\]/g, '[]'));
+    if (this.#left.size < mostLeft) this.#left.add(field.slice(0, longestField).replaceAll(/\[\d+\]/g, '[]'));
   }
 
   /** Refuses the first field of an object that is neither known nor null. */
