@@ -14,7 +14,7 @@ const stores = '**/*.pg.test.ts';
 const stack = 'test/**/*.test.ts';
 const own = [
   // They start an Envoy.
-  'envoy/{access-log,client-address,cors,drain,edge,instances,internal-tls,internal-token,lease,lease-checks,long-replies,provider-address,render,reply-end,tls}.test.ts',
+  'envoy/{access-log,authorities,client-address,cors,drain,edge,instances,internal-tls,internal-token,lease,lease-checks,long-replies,provider-address,render,reply-end,tls}.test.ts',
   'test/errors/failing-parts.test.ts',
   'test/{api,chaos,outage}/*.test.ts',
   'test/cli/{broken-start,commands}.test.ts',

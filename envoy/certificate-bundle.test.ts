@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { afterAll, expect, it } from 'vitest';
-import { bundleFile, bundleNotice, findCertificateBundle, installCertificateBundle } from './certificate-bundle.ts';
+import {
+  bundleNotice,
+  envoyFolder,
+  findCertificateBundle,
+  installCertificateBundle,
+  systemAuthorities,
+} from './certificate-bundle.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-bundle-'));
 const at = (name: string) => join(dir, name);
@@ -48,13 +54,17 @@ it.each([{ SSL_CERT_FILE: at('nowhere.pem') }, { SSL_CERT_FILE: at('broken.pem')
 
 it('is told and taken away where there is none', () => {
   const socket = at('envoy-admin.sock');
-  expect(bundleFile(socket)).toBe(at('envoy-admin-authorities.pem'));
+  const folder = at('envoy-admin-folder');
+  expect(envoyFolder(socket)).toBe(folder);
   installCertificateBundle(findCertificateBundle({}, usual), socket);
-  expect(readFileSync(bundleFile(socket), 'utf8')).toBe(`${first}\n`);
+  const sdsFile = join(folder, systemAuthorities.sdsFile);
+  const [secret] = JSON.parse(readFileSync(sdsFile, 'utf8')).resources;
+  expect(secret.validation_context.watched_directory.path).toBe(folder);
+  expect(readFileSync(secret.validation_context.trusted_ca.filename, 'utf8')).toBe(`${first}\n`);
   const none = findCertificateBundle({}, []);
   expect(bundleNotice(none)).toContain(
     'HTTPS providers without their own ca are unavailable: No certificate bundle found.',
   );
   installCertificateBundle(none, socket);
-  expect(() => readFileSync(bundleFile(socket))).toThrow('ENOENT');
+  expect(() => readFileSync(sdsFile)).toThrow('ENOENT');
 });

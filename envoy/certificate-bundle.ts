@@ -1,12 +1,14 @@
 /**
- * The authorities that may vouch for providers: the certificate bundle of the machine that Envoy runs on.
+ * The authorities that may vouch for providers: the certificate bundle of the machine that Envoy runs on. Envoy reads a copy of it from a
+ * folder of its own, which is its working directory, so that the control plane can name the same file to each Envoy (clusters.ts). The copy
+ * follows the bundle, and Envoy the copy.
  *
- * Invariant: a bundle that somebody named and that holds no certificate is not replaced by another one, and without any bundle Envoy
+ * Invariant: a bundle that was found stays in force until there is another one. A bundle that somebody named and that holds no certificate is not replaced by another one, and without any bundle Envoy
  * refuses every https provider that has no authority of its own (closed). The file has no imports of ours, because Envoy's image
  * contains it without them.
  */
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -112,8 +114,11 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** The file that Envoy's configuration names, beside its admin socket: each Envoy has its own. */
-export const bundleFile = (adminSocket: string): string => `${adminSocket.replace(/\.sock$/, '')}-authorities.pem`;
+/** The working directory of an Envoy, beside its admin socket: each Envoy has its own. */
+export const envoyFolder = (adminSocket: string): string => `${adminSocket.replace(/\.sock$/, '')}-folder`;
+
+/** The secret that clusters name, and its file of SDS as an Envoy finds it. */
+export const systemAuthorities = { name: 'system_authorities', sdsFile: './authorities.sds.json' } as const;
 
 /** A sentence for whoever starts Envoy. */
 export const bundleNotice = ({ pem, text }: CertificateBundle): string =>
@@ -121,9 +126,57 @@ export const bundleNotice = ({ pem, text }: CertificateBundle): string =>
     ? `HTTPS providers without their own ca are unavailable: ${text}`
     : `Providers' certificates are checked against ${text}.`;
 
-/** Writes the bundle to where Envoy reads it, or takes away an older one. */
+/**
+ * Writes the bundle to where Envoy reads it. Without one it takes away the file of SDS, so that Envoy refuses the clusters that name it, and
+ * nothing else.
+ */
 export function installCertificateBundle({ pem }: CertificateBundle, adminSocket: string): void {
-  const file = bundleFile(adminSocket);
-  rmSync(file, { force: true });
-  if (pem !== null) writeFileSync(file, pem, { mode: 0o600 });
+  const folder = envoyFolder(adminSocket);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const sdsFile = join(folder, systemAuthorities.sdsFile);
+  if (pem === null) return rmSync(sdsFile, { force: true });
+  const file = join(folder, 'authorities.pem');
+  // Envoy reads it again when a file is moved there.
+  writeFileSync(`${file}.new`, pem, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  const validation_context = { trusted_ca: { filename: file }, watched_directory: { path: folder } };
+  const type = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+  const secret = { '@type': type, name: systemAuthorities.name, validation_context };
+  writeFileSync(sdsFile, JSON.stringify({ resources: [secret] }), { mode: 0o600 });
+}
+
+interface FollowOptions {
+  readonly environment: Environment;
+  readonly adminSocket: string;
+  /** Gets a sentence when the bundle has changed. */
+  readonly tell: (text: string) => void;
+  readonly everyMs?: number;
+}
+
+/** Installs the bundle now, and again whenever it has changed; returns what ends that. One that is gone later changes nothing. */
+export function followCertificateBundle({
+  adminSocket,
+  environment,
+  everyMs = 30_000,
+  tell,
+}: FollowOptions): () => void {
+  let installed = findCertificateBundle(environment);
+  installCertificateBundle(installed, adminSocket);
+  tell(bundleNotice(installed));
+  const look = (): void => {
+    const found = findCertificateBundle(environment);
+    if (found.pem === null || found.pem === installed.pem) return;
+    installed = found;
+    installCertificateBundle(found, adminSocket);
+    tell(bundleNotice(found));
+  };
+  const timer = setInterval(() => {
+    try {
+      look();
+    } catch (error) {
+      tell(`The certificate bundle cannot be installed again: ${error instanceof Error ? error.message : error}`);
+    }
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }

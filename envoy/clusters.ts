@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
+import { systemAuthorities } from './certificate-bundle.ts';
 import { plainSocket } from './service-clusters.ts';
 import { typed } from './typed.ts';
 
@@ -34,8 +35,11 @@ export interface Secret {
 
 /** Large enough for replies of 64 MiB on their way to the sidecar. */
 export const bufferLimitBytes = 68_157_440;
-/** Name of the static secret in the template. */
-export const systemAuthorities = 'system_authorities';
+/** Each Envoy has the file in its working directory (certificate-bundle.ts). */
+const authoritiesOfSystem = {
+  name: systemAuthorities.name,
+  sds_config: { resource_api_version: 'V3', path_config_source: { path: systemAuthorities.sdsFile } },
+};
 
 /** Effectively no limit. A retry counts until the headers of its reply, which for JSON is the whole completion. */
 const unbounded = 100_000;
@@ -111,7 +115,7 @@ function providerTls(host: string, ca: string | null): object {
       ? {
           combined_validation_context: {
             default_validation_context: own,
-            validation_context_sds_secret_config: { name: systemAuthorities },
+            validation_context_sds_secret_config: authoritiesOfSystem,
           },
         }
       : { validation_context: { ...own, trusted_ca: { inline_string: ca } } };

@@ -11,14 +11,12 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { callerAttribute, callerField, identityNamespace } from '@gw/contract/internal/identity';
 import { leasedLimitsField } from '@gw/contract/internal/lease';
-import { bundleFile } from './certificate-bundle.ts';
 import {
   type ClientAddressSettings,
   onlyFromProxies,
   originalAddress,
   proxyProtocolFilters,
 } from './client-address.ts';
-import { systemAuthorities } from './clusters.ts';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
 import { leaseLua } from './lease-lua.ts';
@@ -108,8 +106,6 @@ export function renderEnvoy(settings: EnvoySettings, base: string): string {
   const values = new Map<string, unknown>([
     ['NODE_ID', settings.nodeId],
     ['ADMIN_SOCKET', settings.adminSocket],
-    ['SYSTEM_AUTHORITIES', systemAuthorities],
-    ['AUTHORITIES_FILE', bundleFile(settings.adminSocket)],
     ['MAX_CONNECTIONS', settings.maxConnections],
     ['MAX_HEAP_BYTES', settings.maxHeapMb * 1024 * 1024],
     ['CONNECTION_GROUPS', onlyFromProxies(settings, connectionGroups(settings.maxConnectionsPerAddress > 0))],

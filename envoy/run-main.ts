@@ -5,7 +5,8 @@
  * It has no imports of ours except these two, because Envoy's image contains only these files.
  */
 import { spawn } from 'node:child_process';
-import { bundleNotice, findCertificateBundle, installCertificateBundle } from './certificate-bundle.ts';
+import { resolve } from 'node:path';
+import { envoyFolder, followCertificateBundle } from './certificate-bundle.ts';
 import { drainEnvoy } from './drain.ts';
 
 const [command = 'envoy', ...args] = process.argv.slice(2);
@@ -24,10 +25,11 @@ const drainS = seconds('GW_ENVOY_DRAIN_S', 600);
 const hurry = new AbortController();
 let ending = false;
 
-const bundle = findCertificateBundle(process.env);
-installCertificateBundle(bundle, adminSocket);
-process.stderr.write(`${bundleNotice(bundle)}\n`);
-const envoy = spawn(command, args, { stdio: 'inherit' });
+const tell = (text: string) => void process.stderr.write(`${text}\n`);
+followCertificateBundle({ environment: process.env, adminSocket, tell });
+// Its working directory is another one.
+const placed = args.map((arg, at) => (args[at - 1] === '-c' ? resolve(arg) : arg));
+const envoy = spawn(command, placed, { stdio: 'inherit', cwd: envoyFolder(adminSocket) });
 envoy.once('error', (error) => {
   process.stderr.write(`Envoy could not be started: ${error.message}\n`);
   process.exit(1);

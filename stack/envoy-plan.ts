@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { findCertificateBundle, installCertificateBundle } from '@gw/envoy/certificate-bundle';
+import { envoyFolder, followCertificateBundle } from '@gw/envoy/certificate-bundle';
 import { loadEnvoySettings } from '@gw/envoy/config';
 import { writeEnvoyConfig } from '@gw/envoy/render';
 import { certificateVariables, internalAddress } from './internal-network.ts';
@@ -65,9 +65,14 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
       rmSync(adminSocket(name, layout), { force: true });
       // As in a container. By itself Envoy ends at once.
       const drains = [inCheckout('envoy', 'run-main.ts'), binary, ...args];
-      if (layout.drainS === null) installCertificateBundle(findCertificateBundle(env), adminSocket(name, layout));
-      const run = layout.drainS === null ? { command: binary, args } : { command: process.execPath, args: drains };
-      return orderly(await startChild({ ...run, env, logFile }), layout);
+      if (layout.drainS !== null)
+        return orderly(await startChild({ command: process.execPath, args: drains, env, logFile }), layout);
+      const socket = adminSocket(name, layout);
+      // Whoever starts the stack was told already.
+      const stopFollowing = followCertificateBundle({ environment: env, adminSocket: socket, tell: () => undefined });
+      const child = await startChild({ command: binary, args, env, logFile, cwd: envoyFolder(socket) });
+      void child.exited.then(stopFollowing);
+      return orderly(child, layout);
     },
   };
 }

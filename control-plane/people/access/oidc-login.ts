@@ -21,7 +21,7 @@ export async function logInAs(
   tx: Tx,
   identity: OidcIdentity,
   accountId: string | null,
-  { at, requestId }: { readonly at: Date; readonly requestId: string },
+  { address, at, requestId }: { readonly address: string; readonly at: Date; readonly requestId: string },
 ): Promise<Result<string, OidcFailure>> {
   const found = await findOrBind(tx, accountId === null ? operators(tx) : adminsOf(tx, accountId), identity);
   if (!found.ok) return found;
@@ -31,7 +31,7 @@ export async function logInAs(
   if (isNew) await auditPerson(tx, principal, { ...fact, action: `${principal.kind}.identity_bound`, after });
   const token = await startSession(tx, principal, at);
   const person = { ...principal, proof: { kind: 'session', id: sessionIdOf(token) } as const };
-  await auditPerson(tx, person, { ...fact, action: 'session.started', after: { by: 'oidc' } });
+  await auditPerson(tx, person, { ...fact, action: 'session.started', after: { by: 'oidc', address } });
   return ok(token);
 }
 

@@ -124,7 +124,7 @@ async function logInWith(
   const token = await db.$transaction(async (tx) => {
     if (issuer !== null && !(await accountIssuers.hold(tx, issuer)))
       return oidcFailed('no_provider', 'it was changed meanwhile');
-    return logInAs(tx, identity.value, account, { at: now(), requestId: id });
+    return logInAs(tx, identity.value, account, { at: now(), requestId: id, address: ip });
   });
   if (token.ok) await attempts.succeeded(attempt);
   return token;

@@ -84,10 +84,10 @@ test('an operator with that verified e-mail gets in, and from then on by the sub
   // Somebody else who is given the old address at the provider is not the operator.
   provider.claims = { sub: 'subject-2', email: 'viewer@ops.example', email_verified: true };
   expect(await logIn()).toEqual({ reason: 'bound_otherwise', cookie: '' });
-  const actions = (await readAudit(running.context.db, 'operators', { order: 'asc', limit: 100 })).map(
-    ({ action }) => action,
-  );
+  const entries = await readAudit(running.context.db, 'operators', { order: 'asc', limit: 100 });
+  const actions = entries.map(({ action }) => action);
   expect(actions).toEqual(['operator.identity_bound', 'session.started', 'session.started']);
+  expect(entries.at(-1)?.after).toEqual({ by: 'oidc', address: '127.0.0.1' });
 });
 
 const admin = { sub: 's', email: 'admin@ops.example', email_verified: true };
