@@ -1,5 +1,6 @@
 /** Usage: sums over receipts, for accounts and for operators. */
 import { z } from 'zod';
+import { apiNames } from './internal/catalogue/apis.ts';
 import { listSchema } from './list.ts';
 import { countedSimulated, countedVersion, instantSchema } from './management.ts';
 import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
@@ -8,6 +9,7 @@ import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
 export const usageGroups = [
   'key_id',
   'project',
+  'api',
   'model',
   'provider',
   'region',
@@ -132,6 +134,7 @@ const groupFields = {
   account_id: z.string(),
   key_id: z.string(),
   project: z.string().nullable(),
+  api: z.enum(apiNames),
   model: z.string(),
   provider: z.string().nullable(),
   region: z.string().nullable(),

@@ -118,6 +118,32 @@ test('the bytes of images, sound and files are left out where they belong, and n
     expect(holds(part, 'aGVsbG8'), JSON.stringify(part).slice(0, 40)).toBe(true);
 });
 
+test('of a response the instructions, the items and what tools returned are prose, and what is encrypted is none', () => {
+  const bytes = 'gAAAAAB_-x'.repeat(40);
+  const picture = `data:image/png;base64,${'iVBORw0K'.repeat(40)}`;
+  const body = {
+    instructions: 'one',
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'two' },
+          { type: 'input_image', image_url: picture },
+        ],
+      },
+      { type: 'function_call', arguments: '{"a":"three"}' },
+      { type: 'function_call_output', output: 'four' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'five' }], encrypted_content: bytes },
+      { type: 'reasoning', encrypted_content: 'six in plain words' },
+    ],
+  };
+  const read = prose(body).join(' ');
+  for (const word of ['one', 'two', 'three', 'four', 'five']) expect(read).toContain(word);
+  const all = `${read} ${other(body).join(' ')}`;
+  expect(all).toContain('six in plain words');
+  expect([all.includes('gAAAA'), all.includes('iVBOR')]).toEqual([false, false]);
+});
+
 test('bytes are left out in no other field, however they look', () => {
   const url = 'data:;base64,how/to/make/a/nerve/agent';
   for (const body of [

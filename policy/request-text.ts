@@ -14,12 +14,14 @@ import { seam } from './normalise.ts';
 
 /** Fields whose texts a model reads one after the other. */
 const proseFields = new Set([
+  'instructions',
   'content',
   'text',
   'refusal',
   'arguments',
   'prompt',
   'input',
+  'output',
   'suffix',
   'prediction',
   'description',
@@ -57,7 +59,7 @@ function tokenLists(value: unknown): readonly (readonly number[])[] {
 function collect(value: unknown, field: string, holder: string, readings: Readings): void {
   if (typeof value === 'string') {
     const isProse = proseFields.has(field);
-    const medium = isProse ? null : mediumOf(value, isBytes(field, holder));
+    const medium = isProse ? null : mediumOf(plainBase64(value, field), isBytes(field, holder));
     const text = isMedium(field, holder) ? (medium?.text ?? value) : value;
     (isProse ? readings.prose : readings.other).push(text);
     const unescaped = field === 'arguments' ? jsonUnescaped(text) : '';
@@ -74,10 +76,18 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
 
 /** Fields whose bytes are left out if they are not text. All other fields are read as they are. */
 const isMedium = (field: string, holder: string): boolean =>
-  (field === 'url' && holder === 'image_url') || isBytes(field, holder);
+  field === 'image_url' || (field === 'url' && holder === 'image_url') || isBytes(field, holder);
 
+/** Responses have files directly in what is said or returned, and reasoning that only the provider can read. */
 const isBytes = (field: string, holder: string): boolean =>
-  (field === 'data' && holder === 'input_audio') || (field === 'file_data' && holder === 'file');
+  (field === 'data' && holder === 'input_audio') ||
+  (field === 'file_data' && (holder === 'file' || holder === 'content' || holder === 'output')) ||
+  field === encrypted;
+
+const encrypted = 'encrypted_content';
+/** What is encrypted is written in the letters of base64 for addresses. */
+const plainBase64 = (value: string, field: string): string =>
+  field === encrypted ? value.replaceAll('-', '+').replaceAll('_', '/') : value;
 
 const firstTag = 0xe0020;
 const lastTag = 0xe007e;

@@ -1,10 +1,11 @@
 /** `POST /v1/responses` by the official client for Node, with its own types. */
 import { responseSchema } from '@gw/contract/responses';
+import { usageSchema } from '@gw/contract/usage';
 import type OpenAI from 'openai';
 import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { collect, finishedReceipt, openAi, quick, receiptOf } from './gateway.ts';
+import { collect, eventually, finishedReceipt, get, openAi, quick, receiptOf } from './gateway.ts';
 
 const client = openAi();
 const model = 'sim-small';
@@ -125,6 +126,15 @@ test.each([
 ])('what is stored or called elsewhere is refused: %j', async (fields, param) => {
   const refused = client.responses.create({ ...ask, ...fields });
   await expect(refused).rejects.toMatchObject({ status: 400, code: 'unsupported_field', param });
+});
+
+test('the usage tells the calls of each API apart', async () => {
+  await client.responses.create(ask);
+  const row = await eventually('a row of responses', async () => {
+    const { body } = await get('/v1/usage?group_by=api&simulated=include&interval=total');
+    return usageSchema.parse(body).data.find(({ api }) => api === 'responses');
+  });
+  expect(row.requests).toBeGreaterThan(0);
 });
 
 test('there are no stored responses to read', async () => {

@@ -36,7 +36,7 @@ export const usageCommands: readonly AdminCommand[] = [
       to: 'the first day or time that is not counted any more; now if it is missing',
       interval: 'day, month or total; month if it is missing',
       'group-by':
-        'a list with commas of account_id, key_id, project, model, provider, region, tier, status, grid_basis',
+        'a list with commas of account_id, key_id, project, api, model, provider, region, tier, status, grid_basis',
       account: 'of this account alone',
       simulated: 'include: the total counts simulated calls as well',
     },

@@ -27,7 +27,7 @@ export const body = Prisma.raw(
 
 /** Columns of `receipts r` and of what `body` joins to it. Methodologies before gw-1.4 did not say what the grid's value counts. */
 export const facetsAndAmounts = Prisma.raw(
-  `r.key_id, b.project, r.model, b.provider, r.region, r.tier, r.status,
+  `r.key_id, b.project, usage_api(r.endpoint) AS api, r.model, b.provider, r.region, r.tier, r.status,
    CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis
      ELSE 'unknown' END AS grid_basis,
    b.simulated IS NOT NULL AS simulated, ${amounts.join()}`,

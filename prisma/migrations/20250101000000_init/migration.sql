@@ -1440,6 +1440,7 @@ CREATE TABLE "usage_hours" (
   "issued" BOOLEAN,
   "key_id" TEXT NOT NULL,
   "project" TEXT,
+  "api" TEXT NOT NULL,
   "model" TEXT NOT NULL,
   "provider" TEXT,
   "region" TEXT,
@@ -1531,6 +1532,11 @@ CREATE FUNCTION usage_amount(amount TEXT) RETURNS NUMERIC LANGUAGE sql IMMUTABLE
   SELECT CASE WHEN $1 ~ '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9][0-9]?[0-9]?)?$' THEN $1::numeric END;
 $$;
 
+-- Names the API of an endpoint; another one stands for itself.
+CREATE FUNCTION usage_api(endpoint TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE $1 WHEN '/v1/chat/completions' THEN 'chat' ELSE regexp_replace($1, '^/v1/', '') END;
+$$;
+
 -- These fields are summed and have no column in the ledger. A new receipt was checked, and is read faster by these types.
 CREATE TYPE "usage_fields" AS (
   "project" TEXT, "provider" TEXT, "grid_basis" TEXT, "simulated" TEXT, "energy_low_wh" NUMERIC, "energy_high_wh" NUMERIC,
@@ -1560,15 +1566,15 @@ DECLARE
   amounts CONSTANT TEXT[] := '{prompt_tokens, completion_tokens, energy_wh, energy_low_wh, energy_high_wh, carbon_g, carbon_low_g,
     carbon_high_g, carbon_operation_g, carbon_embodied_g, water_ml, water_low_ml, water_high_ml, carbon_saved_g}';
   counting CONSTANT TEXT := $sql$
-    INSERT INTO usage_changes (account_id, minute, issued, requests, key_id, project, model, provider, region, tier, status, grid_basis,
+    INSERT INTO usage_changes (account_id, minute, issued, requests, key_id, project, api, model, provider, region, tier, status, grid_basis,
       simulated, %1$s)
-    SELECT account_id, date_trunc('minute', created_at, 'UTC'), issued, sum(sign), key_id, (f).project, model, (f).provider, region, tier,
+    SELECT account_id, date_trunc('minute', created_at, 'UTC'), issued, sum(sign), key_id, (f).project, usage_api(endpoint), model, (f).provider, region, tier,
       status, CASE WHEN carbon_g IS NULL THEN NULL WHEN (f).grid_basis IN ('lifecycle', 'combustion') THEN (f).grid_basis ELSE 'unknown' END,
       (f).simulated IS NOT NULL, %2$s
     FROM (
       SELECT *, json_populate_record(NULL::usage_fields, body) AS f, usage_amount(routing_trace ->> 'estimated_saving_g') AS carbon_saved_g
       FROM (%%s) counted OFFSET 0) read
-    GROUP BY 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13;$sql$;
+    GROUP BY 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14;$sql$;
   names TEXT;
   added TEXT;
   changed TEXT;
