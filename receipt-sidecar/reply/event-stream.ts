@@ -208,7 +208,7 @@ export class EventStream {
     const clean = withoutForgery(text, value);
     if (bytes === null || clean !== data || !isPlain(data, bytes))
       return this.#send(dataEvent(clean, this.#api.nameOf(value, name)));
-    if (this.#options.energyReader === null) this.#api.learn(bytes, data, value);
+    if (this.#options.energyReader === null) this.#api.learn(bytes, data, value, name);
     this.#send(named(bytes, this.#api.nameOf(value, name)));
   }
 

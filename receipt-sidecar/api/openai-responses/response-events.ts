@@ -11,6 +11,7 @@ import { wellFormed } from '@gw/contract/internal/well-formed';
 import { type Additions, addToObject, parseObject, withoutForgery } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
 import { isError } from '../openai/chunk.ts';
+import { KnownDeltas, paddingIn, type Slot, slotOf } from '../openai/known-deltas.ts';
 import type { LastResort, StreamEvent, StreamReader, Written } from '../port/shape.ts';
 import { isObject } from './items.ts';
 import { ResponseTally } from './response-tally.ts';
@@ -19,6 +20,7 @@ import { changedMember, notStored, wordsForClient } from './response-text.ts';
 /** The events that end a stream, with the whole response; `response.failed` is a failure. */
 const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
 const failed = 'response.failed';
+const textDelta = 'response.output_text.delta';
 const endMark = /^\s*"?\[DONE\]"?\s*$/;
 
 const ofNothing = {
@@ -57,6 +59,10 @@ export class ResponseReader implements StreamReader {
   #hasItems = false;
   /** The number of the last event. */
   #number = -1;
+  readonly #deltas = new KnownDeltas(slotsOfDelta, (letters) => {
+    this.said.takeDelta(textDelta, letters);
+    this.#number += 1;
+  });
 
   get isEmpty(): boolean {
     return this.said.isEmpty;
@@ -91,7 +97,7 @@ export class ResponseReader implements StreamReader {
     const { text, value } = mended(given, parsed);
     const type = typeOf(value, name);
     const { item, response, sequence_number: number } = value;
-    if (typeof number === 'number') this.#number = number;
+    if (Number.isSafeInteger(number)) this.#number = number as number;
     const hasText = type.endsWith('.delta') && this.#delta(type, value.delta);
     if (type === 'response.output_item.added') this.#hasItems = true;
     if (type === 'response.output_item.done' && isObject(item)) this.said.takeItem(item);
@@ -107,11 +113,13 @@ export class ResponseReader implements StreamReader {
     return true;
   }
 
-  takeKnown(): boolean {
-    return false;
+  takeKnown(bytes: Buffer, name: string | null): boolean {
+    return this.#deltas.isKnown(bytes, name);
   }
 
-  learn(): void {}
+  learn(bytes: Buffer, data: string, event: JsonObject, name: string | null): void {
+    if (event.type === textDelta) this.#deltas.learn(bytes, data, event, name);
+  }
 
   add(text: string, value: JsonObject, additions: Additions): string {
     const { response } = value;
@@ -139,6 +147,14 @@ export class ResponseReader implements StreamReader {
   ownEvent(): Buffer {
     return Buffer.alloc(0);
   }
+}
+
+/** Returns what differs between deltas of one text; none for a delta without a number, or with logprobs. */
+function slotsOfDelta(data: string, event: JsonObject): readonly Slot[] {
+  const { delta, logprobs, sequence_number: number } = event;
+  if (typeof delta !== 'string' || delta === '' || typeof number !== 'number') return [];
+  if (Array.isArray(logprobs) && logprobs.length > 0) return [];
+  return [slotOf(data, 'delta', delta), slotOf(data, 'sequence_number', number), ...paddingIn(data, event)];
 }
 
 const typeOf = ({ type }: JsonObject, name: string | null): string => (typeof type === 'string' ? type : String(name));

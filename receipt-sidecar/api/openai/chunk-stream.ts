@@ -15,7 +15,7 @@ import type { RequestSummary, StreamEvent, StreamReader, StreamShape } from '../
 import { isPromptBlocked } from './blocked-prompt.ts';
 import { ChoiceEnds } from './choice-ends.ts';
 import { isError, type Origin, originOf } from './chunk.ts';
-import { KnownDeltas } from './known-deltas.ts';
+import { KnownDeltas, slotsOfChunk } from './known-deltas.ts';
 import { MissingParts } from './missing-parts.ts';
 import { ReplyCounts } from './reply-counts.ts';
 import { SplitPairs } from './split-pairs.ts';
@@ -67,7 +67,10 @@ class ChunkReader implements StreamReader {
     this.#wantsUsage = wantsUsage;
     this.#object = object;
     this.#ends = new ChoiceEnds(answers);
-    this.#deltas = new KnownDeltas(this.said, this.#ends);
+    this.#deltas = new KnownDeltas(slotsOfChunk, (letters) => {
+      this.said.takeText(letters);
+      this.#ends.takeText();
+    });
   }
 
   get isEmpty(): boolean {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { EventStream } from '../../reply/event-stream.ts';
 import type { StreamFacts } from '../../reply/stream-options.ts';
-import { KnownDeltas } from './known-deltas.ts';
+import { KnownDeltas, slotsOfChunk } from './known-deltas.ts';
 import { ReplyCounts } from './reply-counts.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
@@ -122,7 +122,10 @@ describe('an event', () => {
   function taught(...lessons: readonly string[]) {
     const said = new ReplyCounts();
     const takeText = vi.fn();
-    const deltas = new KnownDeltas(said, { takeText });
+    const deltas = new KnownDeltas(slotsOfChunk, (letters) => {
+      said.takeText(letters);
+      takeText();
+    });
     for (const data of lessons) deltas.learn(bytesOf(data), data, JSON.parse(data));
     /** How many letters are taken of an event; 0 if it is not known. */
     const letters = (data: string): number => {

@@ -1,18 +1,19 @@
 /**
- * Knows a delta of text again that differs from one before it in nothing but its text, as nearly all of a stream do, by its
+ * Knows a delta of text again that differs from one before it in nothing but its text and its number, as nearly all of a stream do, by its
  * bytes alone: decoding and parsing each of them costs several times as much.
  *
  * Invariant: an event that is known has passed all that is asked of any other, since everything about it but plain letters inside of
- * one string is the same, byte for byte, as in one that has.
+ * strings, and the digits of its number, is the same, byte for byte, as in one that has.
  */
-import type { ChoiceEnds } from './choice-ends.ts';
 import type { Chunk } from './chunk.ts';
-import type { ReplyCounts } from './reply-counts.ts';
 import { claimsIn } from './usage-claims.ts';
 
-/** An event in pieces that do not change, and between them strings that do. */
+/** An event in pieces that do not change, and between them strings and numbers that do. */
 interface Shape {
+  readonly name: string | null;
   readonly pieces: readonly Buffer[];
+  /** Whether what stands behind a piece is a number; else it is the inside of a string. */
+  readonly isNumber: readonly boolean[];
   /** Behind which piece the text stands. */
   readonly textAt: number;
 }
@@ -25,47 +26,45 @@ const padding = 'obfuscation';
 const mostLessons = 8;
 
 export class KnownDeltas {
-  readonly #said: Pick<ReplyCounts, 'takeText'>;
-  readonly #ends: Pick<ChoiceEnds, 'takeText'>;
+  readonly #slotsIn: (data: string, event: Chunk) => readonly Slot[];
+  readonly #takeText: (letters: number) => void;
   #shape: Shape | null = null;
   #lessons = 0;
 
-  /** Takers of the text. */
-  constructor(said: Pick<ReplyCounts, 'takeText'>, ends: Pick<ChoiceEnds, 'takeText'>) {
-    this.#said = said;
-    this.#ends = ends;
+  /** `slotsIn` finds what differs between the deltas of an API, first the text; none for any other event. */
+  constructor(slotsIn: (data: string, event: Chunk) => readonly Slot[], takeText: (letters: number) => void) {
+    this.#slotsIn = slotsIn;
+    this.#takeText = takeText;
   }
 
-  /** Learns from a chunk that has passed unchanged: `bytes` is the event, `data` its text and `chunk` the value of that. */
-  learn(bytes: Buffer, data: string, chunk: Chunk): void {
+  /** Learns from an event that has passed unchanged: `bytes` is the event, `data` its text and `event` the value of that. */
+  learn(bytes: Buffer, data: string, event: Chunk, name: string | null = null): void {
     // Letters outside of ASCII and escapes are left to those who decode.
     if (this.#lessons >= mostLessons || bytes.length !== prefix.length + data.length + suffix.length) return;
     if (data.includes('\\')) return;
-    const shape = shapeOf(bytes, data, chunk);
+    const shape = shapeOf(bytes, this.#slotsIn(data, event), name);
     if (shape === null) return;
     this.#lessons += 1;
     this.#shape = shape;
   }
 
   /** Whether an event is such a delta; then its text is taken. Not for one behind the end of a choice. */
-  isKnown(bytes: Buffer): boolean {
-    const letters = this.#lettersOf(bytes);
-    if (letters === 0) return false;
-    this.#said.takeText(letters);
-    this.#ends.takeText();
-    return true;
+  isKnown(bytes: Buffer, name: string | null = null): boolean {
+    const letters = this.#shape?.name === name ? this.#lettersOf(bytes) : 0;
+    if (letters > 0) this.#takeText(letters);
+    return letters > 0;
   }
 
   /** 0 if its shape is another one, or it has none. */
   #lettersOf(bytes: Buffer): number {
     if (this.#shape === null) return 0;
-    const { pieces, textAt } = this.#shape;
+    const { isNumber, pieces, textAt } = this.#shape;
     let at = 0;
     let text = 0;
     for (let index = 0; index < pieces.length; index += 1) {
       const piece = pieces[index] as Buffer;
       const from = at;
-      if (index > 0) at = endOfPlain(bytes, at);
+      if (index > 0) at = isNumber[index - 1] ? endOfNumber(bytes, at) : endOfPlain(bytes, at);
       if (index === textAt + 1) text = at - from;
       if (bytes.length < at + piece.length || piece.compare(bytes, at, at + piece.length) !== 0) return 0;
       at += piece.length;
@@ -83,29 +82,53 @@ function endOfPlain(bytes: Buffer, from: number): number {
   return bytes.length;
 }
 
-/** Null for what is not one delta of text and no more. */
-function shapeOf(bytes: Buffer, data: string, chunk: Chunk): Shape | null {
-  const text = onlyText(chunk);
-  if (text === null) return null;
-  const slots = [slotOf(data, 'content', text)];
-  const padded = chunk[padding];
-  if (typeof padded === 'string') slots.push(slotOf(data, padding, padded));
-  const ordered = slots.toSorted(([one], [other]) => one - other);
-  if (ordered.some(([from]) => from === -1)) return null;
-  const ends = [0, ...ordered.map(([, end]) => prefix.length + end)];
-  const begins = [...ordered.map(([from]) => prefix.length + from), bytes.length];
+/** As JSON writes a number of an event. Returns `from` for what is none, where the next piece cannot begin. */
+function endOfNumber(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at - from < mostDigits && isDigit(bytes[at])) at += 1;
+  return bytes[from] === zero && at > from + 1 ? from : at;
+}
+const mostDigits = 15;
+const zero = 0x30;
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= 0x39;
+
+/** Null if a slot was not found, or there are none. */
+function shapeOf(bytes: Buffer, slots: readonly Slot[], name: string | null): Shape | null {
+  const [text] = slots;
+  const ordered = slots.toSorted((one, other) => one.from - other.from);
+  if (text === undefined || ordered.some(({ from }) => from === -1)) return null;
+  const ends = [0, ...ordered.map(({ end }) => prefix.length + end)];
+  const begins = [...ordered.map(({ from }) => prefix.length + from), bytes.length];
   const pieces = ends.map((end, index) => Buffer.from(bytes.subarray(end, begins[index])));
-  return { pieces, textAt: ordered.indexOf(slots[0] as Slot) };
+  return { name, pieces, isNumber: ordered.map(({ isNumber }) => isNumber), textAt: ordered.indexOf(text) };
 }
 
-type Slot = readonly [from: number, end: number];
+/** Where the inside of a string, or a number, stands in the JSON of an event; -1 if it was not found. */
+export interface Slot {
+  readonly from: number;
+  readonly end: number;
+  readonly isNumber: boolean;
+}
 
-/** Where in JSON without escapes the string is that is the value of this name; -1 if the name stands there twice, or with blanks. */
-function slotOf(data: string, name: string, value: string): Slot {
+/** Where in JSON without escapes the value of this name is; not found if the name stands there twice, or with blanks. */
+export function slotOf(data: string, name: string, value: string | number): Slot {
+  const isNumber = typeof value === 'number';
+  const mark = isNumber ? '' : '"';
   const at = data.indexOf(`"${name}"`);
-  const from = at + name.length + 4;
-  const isThere = at !== -1 && data.startsWith(`":"${value}"`, at + name.length + 1);
-  return isThere && data.indexOf(`"${name}"`, from) === -1 ? [from, from + value.length] : [-1, -1];
+  const from = at + name.length + 3 + mark.length;
+  const isThere = at !== -1 && data.startsWith(`":${mark}${value}${mark}`, at + name.length + 1);
+  if (!isThere || data.indexOf(`"${name}"`, from) !== -1) return { from: -1, end: -1, isNumber };
+  return { from, end: from + String(value).length, isNumber };
+}
+
+/** Returns where a delta is padded. */
+export const paddingIn = (data: string, event: Chunk): readonly Slot[] =>
+  typeof event[padding] === 'string' ? [slotOf(data, padding, event[padding])] : [];
+
+/** Returns what differs between chunks of one choice with text and no more; none for any other chunk. */
+export function slotsOfChunk(data: string, chunk: Chunk): readonly Slot[] {
+  const text = onlyText(chunk);
+  return text === null ? [] : [slotOf(data, 'content', text), ...paddingIn(data, chunk)];
 }
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>

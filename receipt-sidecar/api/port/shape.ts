@@ -201,7 +201,7 @@ export interface StreamReader {
   /** Whether an event differs from an earlier one in plain letters of text alone; its text is then taken in. */
   takeKnown(bytes: Buffer, name: string | null): boolean;
   /** Remembers an event that went out unchanged, for `takeKnown`. */
-  learn(bytes: Buffer, data: string, value: JsonObject): void;
+  learn(bytes: Buffer, data: string, value: JsonObject, name: string | null): void;
   /** Adds the receipt to the JSON of an event that carries it. */
   add(text: string, value: JsonObject, additions: Additions): string;
   /** Returns the name by which an event goes out; null: by none. `value` is null for an event of which nothing but its bytes is known. */
