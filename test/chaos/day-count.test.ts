@@ -41,3 +41,14 @@ test('only counts of the writes that Valkey has lost may be missing, and of the 
   expect(wronglyCounted({ ...settled, usedToday: 20 })).toEqual([]);
   expect(wronglyCounted({ ...settled, usedToday: 19 })).toHaveLength(1);
 });
+
+test('a lease that met no sidecar counts for nothing, nor what a sidecar let in while Valkey was away and it ended', () => {
+  const refused = attempts.map((each, at) => (at < 5 ? { ...each, status: 503 } : each));
+  expect(wronglyCounted({ ...books, attempts: refused, usedToday: 45 })).toEqual([]);
+  expect(wronglyCounted({ ...books, attempts: refused, usedToday: 44 })).toHaveLength(1);
+  const ended: Blow = { ...away(2000, 0), part: 'receipt-sidecar', trouble: 'kill' };
+  const blows = [away(1000, 500), ended];
+  expect(wronglyCounted({ ...books, blows, usedToday: 39 })).toEqual([]);
+  expect(wronglyCounted({ ...books, blows, usedToday: 38 })).toHaveLength(1);
+  expect(wronglyCounted({ ...books, blows: [ended], usedToday: 49 })).toHaveLength(1);
+});

@@ -18,13 +18,15 @@ export interface DayCount {
 /**
  * A call that was let in counts once in the day; nobody knows it of one whose connection broke. Calls under way to a part that died
  * may be counted a second time, and a Valkey that has demonstrably lost acknowledged writes has lost their counts with them
- * (docs/failure-modes.md). Otherwise no count is missing.
+ * (docs/failure-modes.md). A call with a lease has the headers of the lease before a sidecar has counted it, so a 503 with them may have
+ * met no sidecar. Otherwise no count is missing.
  */
 export function wronglyCounted({ attempts, blows, forgotten, providerCalls, usedToday }: DayCount): string[] {
   const asked = new Set(providerCalls.map(({ marker }) => marker));
   const sent = attempts.filter((each) => each.marker !== '' && !isReplay(each));
-  const sure = sent.filter(({ headers, marker }) => asked.has(marker) || headers.has('x-ratelimit-remaining-day'));
-  const lost = forgotten.map((span) => withDebts(span, blows));
+  const isAnswered = ({ headers, status }: Attempt) => status !== 503 && headers.has('x-ratelimit-remaining-day');
+  const sure = sent.filter((each) => asked.has(each.marker) || isAnswered(each));
+  const lost = [...forgotten.map((span) => withDebts(span, blows)), ...debtsOfSidecars(blows)];
   const uncounted = sure.filter(({ beganMs, endedMs }) => lost.some((s) => beganMs <= s.toMs && endedMs >= s.fromMs));
   const deaths = blows.filter(({ part, trouble }) => countTwice[part.replace('-2', '')]?.includes(trouble)).length;
   const isWithin = usedToday >= sure.length - uncounted.length && usedToday <= sent.length + deaths * connections;
@@ -38,6 +40,18 @@ const countTwice: Readonly<Record<string, readonly Trouble[]>> = {
   'ext-authz': ['kill', 'away'],
   valkey: ['kill', 'away', 'restart', 'cut', 'failover'],
 };
+
+const ends: readonly Trouble[] = ['kill', 'away', 'restart'];
+
+/** A sidecar that ends while Valkey is away takes with it what it has let in of calls with a lease. */
+function debtsOfSidecars(blows: readonly Blow[]): Forgotten[] {
+  const ended = blows.filter(({ part, trouble }) => part.startsWith('receipt-sidecar') && ends.includes(trouble));
+  return blows.flatMap(({ atMs, forMs, part }) => {
+    if (part !== 'valkey') return [];
+    const after = ended.filter((end) => end.atMs >= atMs && end.atMs <= atMs + forMs + settledMs);
+    return after.map((end) => ({ fromMs: atMs, toMs: end.atMs }));
+  });
+}
 
 /** Until each ext-authz has settled what it admitted without Valkey. */
 const settledMs = 6000;
