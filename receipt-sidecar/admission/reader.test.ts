@@ -13,9 +13,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serialise } from '../api/provider-body.ts';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
-import { bodyThreadBounds, inlineBytes } from '../wire/threads/body-threads.ts';
+import { bodyThreadBounds, crowd, crowdedBytes, inlineBytes } from '../wire/threads/body-threads.ts';
 import type { LoopTurns } from '../wire/threads/loop-turns.ts';
-import { type Failure, ThreadPool, type Work } from '../wire/threads/thread-pool.ts';
+import { type Failure, ThreadPool } from '../wire/threads/thread-pool.ts';
 import type { ReadBody } from './admission-request.ts';
 import type { Classifier } from './classifier.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
@@ -77,9 +77,9 @@ afterAll(async () => {
 });
 
 function reader(
-  threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.run(work) } as ThreadPool,
+  threads: Pick<ThreadPool, 'run' | 'waiting'> = pool,
   classifier: Classifier = { ask: () => Promise.reject(new Error('a classifier was asked')) },
-  loop: Pick<LoopTurns, 'run'> = { run: ({ run }) => run() },
+  loop: Pick<LoopTurns, 'run' | 'waiting'> = { run: ({ run }) => run(), waiting: 0 },
 ) {
   const events: PolicyEvent[] = [];
   const outcomes: ScreenOutcome[] = [];
@@ -122,13 +122,14 @@ function reader(
     askBytes(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...fields })), accountId, from);
   return { ask, askBytes, events, outcomes, counted };
 }
-const never = { run: () => Promise.reject(new Error('a thread was asked')) } as never;
+const never = { run: () => Promise.reject(new Error('a thread was asked')), waiting: () => 0 } as never;
 const chat = (...contents: string[]) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
 const refused = (fields: object) => ({ ok: false, error: expect.objectContaining(fields) });
 
 test('a small body that finds no turn is not read and told to come again, and its cost counts its letters', () => {
   const costs: number[] = [];
-  const loop: Pick<LoopTurns, 'run'> = {
+  const loop: Pick<LoopTurns, 'run' | 'waiting'> = {
+    waiting: 0,
     run: ({ costOf, refuse }) => {
       costs.push(costOf());
       return refuse('late');
@@ -141,6 +142,37 @@ test('a small body that finds no turn is not read and told to come again, and it
   }
   expect(outcomes).toEqual([]);
   expect((costs[1] ?? 0) / (costs[0] ?? 1)).toBeGreaterThan(1.2);
+});
+
+test('in a crowd a body of some size is read on a thread, and goes behind those that wait for one', async () => {
+  const where: string[] = [];
+  const placed = (waiting: { readonly loop: number; readonly threads: number }, bytes: number) => {
+    const threads: Pick<ThreadPool, 'run' | 'waiting'> = {
+      waiting: () => waiting.threads,
+      run: (work) => {
+        where.push('thread');
+        return pool.run(work);
+      },
+    };
+    const loop: Pick<LoopTurns, 'run' | 'waiting'> = {
+      waiting: waiting.loop,
+      run: ({ run }) => {
+        where.push('here');
+        return run();
+      },
+    };
+    return reader(threads, undefined, loop).ask('chat', chat('a'.repeat(bytes)));
+  };
+  const size = 2 * crowdedBytes;
+  const calm = { loop: crowd - 1, threads: 0 };
+  const placings = [
+    [calm, size],
+    [{ ...calm, loop: crowd }, size],
+    [{ ...calm, threads: 1 }, size],
+    [{ loop: crowd, threads: 1 }, 100],
+  ] as const;
+  for (const [waiting, bytes] of placings) expect(await placed(waiting, bytes)).toMatchObject({ ok: true });
+  expect(where).toEqual(['here', 'thread', 'thread', 'here']);
 });
 
 test('a request that no rule matches is let through in the same turn, and leaves nothing', () => {
@@ -294,6 +326,7 @@ test.each([
 ] as const)('a body that no thread has read goes nowhere: %s is %i', async (why: Failure, status, code) => {
   const { ask, outcomes } = reader({
     run: () => ({ outcome: Promise.resolve(err(why)), cancel: () => undefined }),
+    waiting: () => 0,
   });
   const large = chat('Hello '.repeat(inlineBytes / 6));
   for (const answer of [ask('chat', large), ask('embeddings', { input: [1] }), ask('completions', { prompt: [[1]] })])
@@ -373,7 +406,7 @@ test('what goes to a thread came in several frames, so that it shares its memory
 });
 
 test('bodies with an idempotency key are told apart by what they say and not by how, alike here and on a thread', async () => {
-  const shaOf = async (text: string, key: string | null = 'once', threads?: Pick<ThreadPool, 'run'>) => {
+  const shaOf = async (text: string, key: string | null = 'once', threads?: Pick<ThreadPool, 'run' | 'waiting'>) => {
     const read = await reader(threads).askBytes('chat', Buffer.from(text), 'acct', snapshot, key);
     return read.ok ? read.value.request.bodySha256 : read.error.code;
   };

@@ -1,5 +1,6 @@
 /**
- * Has the body of a request read: a small one here, in turns by account where many come at once, all others on a thread.
+ * Has the body of a request read: a small one here, in turns by account where many come at once, all others on a thread. So are those of some
+ * size in a crowd, since each of them would hold up all other calls for as long as it is read here.
  *
  * Invariants: fails closed: a body that no thread has read goes nowhere, since it was not screened. What a rule finds
  * is recorded, for blocked and for flagged calls; the client is told which screen it was and never which words it was
@@ -14,7 +15,7 @@ import { verdictOf } from '@gw/policy/verdict';
 import { parseRequest } from '../api/parse.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
-import { inlineBytes, inlineParts } from '../wire/threads/body-threads.ts';
+import { crowd, crowdedBytes, inlineBytes, inlineParts, loopBounds } from '../wire/threads/body-threads.ts';
 import type { LoopTurns } from '../wire/threads/loop-turns.ts';
 import type { Failure, ThreadPool } from '../wire/threads/thread-pool.ts';
 import type { AdmissionRequest, ReadBody } from './admission-request.ts';
@@ -27,8 +28,8 @@ import { readingCost } from './reading-cost.ts';
 import type { ScreenMetrics } from './screen-metrics.ts';
 
 export interface ReaderOptions {
-  readonly threads: Pick<ThreadPool, 'run'>;
-  readonly loop: Pick<LoopTurns, 'run'>;
+  readonly threads: Pick<ThreadPool, 'run' | 'waiting'>;
+  readonly loop: Pick<LoopTurns, 'run' | 'waiting'>;
   readonly events: Pick<PolicyEvents, 'record'>;
   /** Asked only where a rule of its kind holds. */
   readonly classifier: Pick<Classifier, 'ask'>;
@@ -65,7 +66,8 @@ export class RequestReader {
   /** Throws or rejects only if the gateway itself fails. */
   read(asked: AdmissionRequest): MaybePromise<Result<ReadBody, ApiError>> {
     const { bytes, caller, onGone } = asked;
-    if (bytes.length > inlineBytes) return this.#onThread(asked);
+    const isLarge = bytes.length > inlineBytes || (bytes.length > crowdedBytes && this.#isCrowded());
+    if (isLarge) return this.#onThread(asked);
     return this.#options.loop.run<Result<ReadBody, ApiError>>({
       account: caller.accountId,
       size: bytes.length,
@@ -74,6 +76,12 @@ export class RequestReader {
       refuse: () => err(apiError('overloaded')),
       onGone,
     });
+  }
+
+  /** Once bodies wait for a thread, further ones wait behind them and not here. */
+  #isCrowded(): boolean {
+    const { loop, threads } = this.#options;
+    return loop.waiting >= crowd || threads.waiting('request') > 0;
   }
 
   #onThread(asked: AdmissionRequest): Promise<Result<ReadBody, ApiError>> {
@@ -109,7 +117,7 @@ const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
 };
 
 async function readOnThread(
-  { randomBytes, threads }: ReaderOptions,
+  { randomBytes, threads }: Pick<ReaderOptions, 'randomBytes' | 'threads'>,
   { bytes, caller, catalogue, endpoint, idempotencyKey, onGone }: AdmissionRequest,
   told: WeakMap<Worker, Catalogue>,
 ): Promise<Reading> {
@@ -120,6 +128,8 @@ async function readOnThread(
     account: caller.accountId,
     size: bytes.length,
     cost: readingCost(bytes),
+    // Envoy has less patience with them.
+    ...(bytes.length > inlineBytes ? {} : { waitMs: loopBounds.waitMs }),
     message: (thread) => {
       const facts = told.get(thread) === catalogue ? null : factsOf(catalogue);
       const isKeyed = idempotencyKey !== null;

@@ -17,6 +17,13 @@ const mib = 1024 * 1024;
 export const inlineBytes = 128 * 1024;
 export const inlineParts = 2000;
 
+/**
+ * In a crowd a body above so many bytes is read on a thread, too. So many that wait for the event loop are one: fewer are read here before a
+ * thread has started.
+ */
+export const crowdedBytes = 16 * 1024;
+export const crowd = 8;
+
 /** Small bodies that wait for the event loop. The burst of an Audit Plus account finds room, with bodies of up to 80 KiB. */
 const small = { maxJobs: 4096, maxSize: 128 * mib, maxJobsOfAccount: 1024, maxSizeOfAccount: 64 * mib } as const;
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { err, ok } from '@gw/contract/internal/result';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
+import { ThreadPool, type ThreadPoolOptions, type Work } from './thread-pool.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -41,7 +41,7 @@ function poolForTests(changed: Partial<ThreadPoolOptions> = {}) {
     onTurn: () => undefined,
     ...changed,
   });
-  const run = (job: string, fields: { size?: number; account?: string; lane?: 'request' | 'reply' } = {}) => {
+  const run = (job: string, fields: Partial<Omit<Work, 'message'>> = {}) => {
     const made = { account: 'a', size: 1, cost: 1, lane: 'request' as const, ...fields };
     return pool.run({ ...made, message: () => ({ job, transfer: [] }) });
   };
@@ -151,6 +151,15 @@ describe('a job ends without a result', () => {
     threads[0]?.answer();
     expect(await first.outcome).toEqual(done);
     expect(ends).toEqual(['request late', 'request done']);
+  });
+
+  it('sooner, if it has less patience than others', async () => {
+    const { run } = poolForTests({ answerMs: 5000 });
+    run('1');
+    const [patient, hasty] = [run('2'), run('3', { waitMs: 300 })];
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await hasty.outcome).toEqual(failed('late'));
+    expect(await Promise.race([patient.outcome, 'waits'])).toBe('waits');
   });
 
   it('when its thread is stuck with it, and the next one gets a new thread', async () => {

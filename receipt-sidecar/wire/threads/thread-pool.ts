@@ -35,6 +35,8 @@ export interface Work {
   readonly size: number;
   /** An estimate of the work, in any unit. */
   readonly cost: number;
+  /** How long it can wait for its turn, if that is shorter than of others. */
+  readonly waitMs?: number;
   /** Makes the message to the thread, when it is the job's turn. */
   readonly message: (thread: Worker) => Message;
 }
@@ -109,12 +111,12 @@ export class ThreadPool {
     return this.#queues[lane].waiting;
   }
 
-  run<T>({ account, cost, lane, message, size }: Work): PendingJob<T> {
+  run<T>({ account, cost, lane, message, size, waitMs = this.#options.waitMs }: Work): PendingJob<T> {
     let job: Job | undefined;
     const outcome = new Promise<JobResult<T>>((resolve) => {
       const end = resolve as Job['end'];
       const since = this.#options.clock();
-      const timer = setTimeout(() => job && this.#end(job, 'late'), this.#options.waitMs);
+      const timer = setTimeout(() => job && this.#end(job, 'late'), waitMs);
       job = { account, cost, lane, message, size, end, since, timer };
       this.#open.add(job);
       if (this.#stopped || !this.#queues[lane].add(job)) this.#end(job, 'full');
