@@ -6,11 +6,13 @@
  * do.
  */
 import {
+  attemptEndpoint,
   attemptHeader,
   attemptOpening,
   attemptOpeningLength,
   attemptPathModel,
   attemptReceipt,
+  attemptRest,
 } from '@gw/contract/internal/attempt-headers';
 import { notRepeatedHeader } from '@gw/contract/internal/first-attempt';
 import { rememberAdded } from './added-fields.lua.ts';
@@ -35,8 +37,11 @@ function envoy_on_request(handle)
     metadata:set('gw', 'deployment', ${luaString(deploymentId)})
   end
 ${rememberAdded(deploymentId)}
+  local endpoint = headers:get(${luaString(attemptHeader(attemptEndpoint, deploymentId))})
+  -- The route rewrites the rest.
+  if endpoint and not PATH then headers:replace(':path', '/v1/' .. endpoint) end
   if PATH then
-    local endpoint = headers:get(':path'):gsub('^/v1/', '')
+    endpoint = endpoint or headers:get(':path'):gsub('^/v1/', '')
     local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))})
     if not model and PATH:find('{model}', 1, true) then
       -- The sidecar does not know this path yet. The call goes on to the next deployment.
@@ -48,9 +53,17 @@ ${rememberAdded(deploymentId)}
   end
   local opening = headers:get(${luaString(attemptHeader(attemptOpening, deploymentId))})
   if not opening then return end
-  local replaced = tonumber(headers:get(${luaString(attemptOpeningLength)}))
   local body = handle:body()
-  body:setBytes(opening .. body:getBytes(replaced, body:length() - replaced))
+  local rest = headers:get(${luaString(attemptHeader(attemptRest, deploymentId))})
+  local from, length
+  if rest then
+    from, length = rest:match('^(%d+) (%d+)$')
+    from, length = tonumber(from), tonumber(length)
+  else
+    from = tonumber(headers:get(${luaString(attemptOpeningLength)}))
+    length = body:length() - from
+  end
+  body:setBytes(opening .. body:getBytes(from, length))
 end
 ${operatorFaultFunctions}
 function envoy_on_response(handle)

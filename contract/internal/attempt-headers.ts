@@ -11,6 +11,12 @@ export const attemptHeader = (kind: string, deploymentId: string): string =>
 export const attemptOpening = 'x-gw-opening';
 /** The number of bytes of the body that it replaces. */
 export const attemptOpeningLength = 'x-gw-opening-length';
+/** Where the rest of its body begins, and how many bytes that has: `120 4096`. Absent: the rest is all behind the first opening. */
+export const attemptRest = 'x-gw-rest';
+
+/** The endpoint of the API that this deployment is called by, like `chat/completions`; absent: that of the path. */
+export const attemptEndpoint = 'x-gw-endpoint';
+
 /** The provider's name of the model, encoded for a path. */
 export const attemptPathModel = 'x-gw-path-model';
 

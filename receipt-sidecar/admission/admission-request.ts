@@ -1,5 +1,5 @@
+import type { Bodies } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import type { Outgoing } from '../api/provider-body.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import type { Caller } from '../guards/caller.ts';
 
@@ -23,5 +23,5 @@ export interface AdmissionRequest {
 
 export interface ReadBody {
   readonly request: ParsedRequest;
-  readonly outgoing: Outgoing;
+  readonly bodies: Bodies;
 }

@@ -11,8 +11,9 @@ import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { AnswerBound } from '@gw/contract/routing-trace';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
+import { apiBehind, type Bodies, bodyFor, eachBody } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import { bounded, canBound, type Outgoing } from '../api/provider-body.ts';
+import { bounded, canBound } from '../api/provider-body.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { type AddedFields, refusedBy } from '../attempts/added-fields.ts';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
@@ -51,7 +52,7 @@ export interface Gates {
 export interface Admitted {
   readonly outcome: 'admitted';
   readonly request: ParsedRequest;
-  readonly outgoing: Outgoing;
+  readonly bodies: Bodies;
   readonly route: Route;
   readonly slot: Slot | null;
   /** The claim of its idempotency key, if it has one; whoever gets it has to finish or free it. */
@@ -135,7 +136,7 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, gates: Gates): 
 }
 
 function routed(
-  { outgoing, request }: ReadBody,
+  { bodies, request }: ReadBody,
   asked: AdmissionRequest,
   gates: Gates,
   slot: Slot | null,
@@ -151,7 +152,7 @@ function routed(
   });
   if (!choice.ok) return refused(choice.error);
   const route = choice.value;
-  const asIs: Admitted = { outcome: 'admitted', request, outgoing, route, slot, claim: null, reservation: null };
+  const asIs: Admitted = { outcome: 'admitted', request, bodies, route, slot, claim: null, reservation: null };
   const admitted = route.bound === null ? asIs : belowCeiling(asIs, route.bound, gates);
   if (admitted.outcome !== 'admitted') return admitted;
   if (caller.budgets.length === 0) return admitted;
@@ -192,17 +193,23 @@ function belowCeiling(admitted: Admitted, bound: AnswerBound, gates: Gates): Adm
 }
 
 /** Whether the answers can be bounded. A deployment that has refused the field of the gateway would be asked without it. */
-function takesBound({ outgoing, request, route }: Admitted, { addedFields }: Pick<Gates, 'addedFields'>): boolean {
-  const { bound } = shapeOf(request.endpoint).request;
-  if (bound === null || !canBound(outgoing)) return false;
-  if (request.maxTokens !== null) return true;
-  const shown = addedFields.shownBy(outgoing.form);
-  return !route.failoverChain.some(({ deployment }) => refusedBy(shown, deployment.id).includes(bound.field));
+function takesBound({ bodies, request, route }: Admitted, { addedFields }: Pick<Gates, 'addedFields'>): boolean {
+  const { endpoint, maxTokens } = request;
+  const shown = maxTokens === null ? addedFields.shownBy(bodies.outgoing.form) : null;
+  return route.failoverChain.every(({ deployment }) => {
+    const field = boundField(apiBehind(endpoint, deployment) ?? endpoint);
+    if (field === undefined || !canBound(bodyFor(bodies, endpoint, deployment))) return false;
+    return shown === null || !refusedBy(shown, deployment.id).includes(field);
+  });
 }
 
+const boundField = (api: string): string | undefined => shapeOf(api).request.bound?.field;
+
 function withBound(admitted: Admitted, bound: AnswerBound): Admitted {
-  const { outgoing, request, route } = admitted;
-  const field = shapeOf(request.endpoint).request.bound?.field;
-  if (field === undefined) return admitted;
-  return { ...admitted, outgoing: bounded(outgoing, field, bound.tokens), route: { ...route, bound } };
+  const { bodies, request, route } = admitted;
+  const kept = eachBody(bodies, request.endpoint, (body, api) => {
+    const field = boundField(api);
+    return field === undefined ? body : bounded(body, field, bound.tokens);
+  });
+  return { ...admitted, bodies: kept, route: { ...route, bound } };
 }

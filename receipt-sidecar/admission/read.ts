@@ -13,9 +13,9 @@ import type { Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { CompiledRules } from '@gw/policy/compile';
 import type { Texts } from '@gw/policy/find-rules';
 import { type ScreeningVerdict, verdictOf } from '@gw/policy/verdict';
+import { type Bodies, bodiesOf } from '../api/behind.ts';
 import type { Parsed } from '../api/parse.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import { type Outgoing, outgoing } from '../api/provider-body.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { tokenLists } from '../api/token-lists.ts';
 import { countTokens } from '../api/tokens/count-tokens.ts';
@@ -65,7 +65,7 @@ export type Reading =
   | (Notes & {
       readonly outcome: 'read';
       readonly request: ParsedRequest;
-      readonly outgoing: Outgoing;
+      readonly bodies: Bodies;
       readonly finding: Finding | null;
       /** Null if no rule that asks a classifier holds, or another one blocks already. */
       readonly unclassified: Unclassified | null;
@@ -106,10 +106,14 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
     const { exempt, rules: compiled } = context;
     const rules = verdict?.action === 'block' ? [] : compiled.classifiers.filter(({ id }) => !exempt.includes(id));
     const mark = verdict === null && rules.length === 0 ? null : markOf(context.salt(), body);
+    const { request: sent, ...bodies } = bodiesOf(
+      parsed.value,
+      context.models.get(request.model) ?? { contextWindow: null },
+    );
     return {
       outcome: 'read',
-      request,
-      outgoing: outgoing(parsed.value),
+      request: sent,
+      bodies,
       finding: verdict && mark && { verdict, ...mark },
       unclassified: mark === null || rules.length === 0 ? null : { texts, rules, matched, ...mark },
       screenS,

@@ -349,7 +349,7 @@ const outcomeOf = (answer: Result<ReadBody, ApiError>) =>
     ? {
         request: answer.value.request,
         sent: Buffer.concat(
-          serialise(answer.value.outgoing, { providerModel: 'p', takesTemperature: true, refused: [] }),
+          serialise(answer.value.bodies.outgoing, { providerModel: 'p', takesTemperature: true, refused: [] }),
         ).toString(),
       }
     : answer;

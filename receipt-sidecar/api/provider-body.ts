@@ -173,10 +173,14 @@ const ascii = (json: string): string =>
     .replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replace(/[\n\r\t]/g, ' ');
 
-/** Returns the bytes for the provider, in parts. OpenAI's default temperature, 1, is explicit, since servers differ. */
-export function serialise(body: Outgoing, target: BodyTarget): readonly Buffer[] {
-  const beginning = opening(body, target);
-  const { rest } = body;
-  if (!(rest instanceof Uint8Array)) return [Buffer.from(beginning + rest)];
-  return [Buffer.from(beginning), Buffer.from(rest.buffer, rest.byteOffset, rest.length)];
-}
+/** Returns the bytes of what stands behind the opening. */
+export const restBytes = ({ rest }: Outgoing): Buffer =>
+  rest instanceof Uint8Array ? Buffer.from(rest.buffer, rest.byteOffset, rest.length) : Buffer.from(rest);
+
+/** Returns the bytes with this opening, in parts. OpenAI's default temperature, 1, is explicit, since servers differ. */
+export const withOpening = (beginning: string, body: Outgoing): Buffer[] =>
+  body.rest instanceof Uint8Array ? [Buffer.from(beginning), restBytes(body)] : [Buffer.from(beginning + body.rest)];
+
+/** Returns the bytes for the provider, in parts. */
+export const serialise = (body: Outgoing, target: BodyTarget): readonly Buffer[] =>
+  withOpening(opening(body, target), body);

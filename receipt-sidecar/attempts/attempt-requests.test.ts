@@ -3,7 +3,7 @@ import { plainModel } from '@gw/testing/catalogue';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import { describe, expect, it } from 'vitest';
-import { opening, outgoing } from '../api/provider-body.ts';
+import { type Outgoing, outgoing } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
 import { createAddedFields } from './added-fields.ts';
@@ -12,15 +12,25 @@ import { attemptsOf, timeoutsOf } from './attempt-requests.ts';
 const body = outgoing(parsedBody({ model: 'm', temperature: 1, messages: [], seed: 4 }));
 const addedFields = createAddedFields(() => 0, { warn: () => undefined });
 const none = { firstAttempts: { clusterOf: () => null }, addedFields };
+const attemptsFor = (
+  route: Route,
+  outgoing: Outgoing,
+  clientBytes: () => number,
+  experience: Parameters<typeof attemptsOf>[3],
+) => {
+  const attempts = attemptsOf({ endpoint: 'chat', route }, { outgoing }, clientBytes, experience);
+  return { ...attempts, text: Buffer.concat(attempts.body).toString() };
+};
 const headersOf = (route: Route) =>
   Object.fromEntries(
-    attemptsOf(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
+    attemptsFor(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
   );
 
 describe('the attempts of a call', () => {
   it('need nothing where all deployments are called alike', () => {
-    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500, none);
-    expect(attempts).toMatchObject({ headers: [], others: 1, first: { providerModel: 'm' } });
+    const attempts = attemptsFor(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500, none);
+    expect(attempts).toMatchObject({ headers: [], others: 1 });
+    expect(JSON.parse(attempts.text)).toEqual({ model: 'm', temperature: 1, messages: [], seed: 4 });
   });
 
   it('begin at the provider at once where they may, and go on by listeners', () => {
@@ -29,7 +39,7 @@ describe('the attempts of a call', () => {
       addedFields,
     };
     const orderOf = (...chain: Parameters<typeof routeOver>) =>
-      attemptsOf(routeOver(...chain), body, () => 500, may).order;
+      attemptsFor(routeOver(...chain), body, () => 500, may).order;
     const [a, b] = [candidate('a', 'm'), candidate('b', 'm')];
     expect(orderOf(a, b)).toEqual(['first:a', 'listener:b']);
     expect(orderOf(a)).toEqual(['first:a', 'once-more:a']);
@@ -65,8 +75,8 @@ describe('the attempts of a call', () => {
     });
     const aliased = { ...route, modelOf: ({ deployment: { id } }: Candidate) => (id === 'a' ? plainModel : other) };
     const plain = outgoing(parsedBody({ model: 'x', n: 1 }));
-    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500, none);
-    expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
+    const { headers, text } = attemptsFor(aliased as Route, plain, () => 500, none);
+    expect(JSON.parse(text)).toEqual({ model: 'm', temperature: 1, n: 1 });
     expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([
       '{"model":"m",',
       String('{"model":"m","temperature":1,'.length),
@@ -83,14 +93,14 @@ describe('the attempts of a call', () => {
     const stream = outgoing(parsedBody({ model: 'm', messages: [], stream: true }));
     const route = routeOver(candidate('a', 'm'));
     const sent = () => {
-      const { first, headers, isDirect } = attemptsOf(route, stream, () => 500, experience);
-      const beginning = opening(stream, first);
+      const { headers, isDirect, text } = attemptsFor(route, stream, () => 500, experience);
       const added = headers.find(({ header }) => header.key === attemptHeader(attemptAdded, 'a'))?.header.rawValue;
       const places = [...String(added).matchAll(/(\S+) (\d+) (\d+)/g)].map(([, name, at, length]) => [
         name,
-        beginning.slice(Number(at), Number(at) + Number(length)),
+        text.slice(Number(at), Number(at) + Number(length)),
       ]);
-      return { fields: Object.keys(JSON.parse(`${beginning.slice(0, -1)}}`)), places, isDirect };
+      const { messages: _, stream: __, ...fields } = JSON.parse(text);
+      return { fields: Object.keys(fields), places, isDirect };
     };
     const answered = (refused: readonly string[], status = 200) =>
       experience.addedFields.answered({
@@ -130,7 +140,7 @@ describe('the attempts of a call', () => {
       candidate('a', 'm'),
       ...Array.from({ length: 60 }, (_, at) => candidate(`d${at}`, `n${at}`)),
     );
-    const attempts = attemptsOf(many, body, () => 500, none);
+    const attempts = attemptsFor(many, body, () => 500, none);
     expect(attempts).toMatchObject({ others: 4, order: { length: 5 } });
     expect(attempts.headers).toHaveLength(5);
   });
@@ -142,7 +152,7 @@ describe('the attempts of a call', () => {
     };
     const othersOf = (bounds: readonly (number | null)[], clientBytes = 500) => {
       const others = bounds.map((bound, at) => otherOf(at, bound));
-      return attemptsOf(routeOver(candidate('a', 'm'), ...others), body, () => clientBytes, none).others;
+      return attemptsFor(routeOver(candidate('a', 'm'), ...others), body, () => clientBytes, none).others;
     };
     expect(othersOf([7, 7, 7, 7, 7, 7])).toBe(6);
     expect(othersOf([7, null, 7, null, null, null, 7, null, 7])).toBe(7);
@@ -153,7 +163,7 @@ describe('the attempts of a call', () => {
       deployment: { ...each.deployment, models: { m: `${long}${each.deployment.id}` } },
     }));
     // Rather fewer than the first one alone.
-    expect(attemptsOf(routeOver(candidate('a', 'm'), ...named), body, () => 500, none).others).toBe(4);
+    expect(attemptsFor(routeOver(candidate('a', 'm'), ...named), body, () => 500, none).others).toBe(4);
   });
 
   it.each([
@@ -165,7 +175,7 @@ describe('the attempts of a call', () => {
       candidate('b', name),
       candidate('c', `${name}2`),
     );
-    const { headers, order, others } = attemptsOf(route, body, () => clientBytes, none);
+    const { headers, order, others } = attemptsFor(route, body, () => clientBytes, none);
     expect([others, order]).toEqual([0, ['first-listener:a']]);
     expect(headers.map(({ header }) => header.key)).toEqual([attemptHeader(attemptPathModel, 'a')]);
   });

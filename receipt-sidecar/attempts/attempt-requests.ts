@@ -4,14 +4,26 @@
  */
 import {
   attemptAdded,
+  attemptEndpoint,
   attemptHeader,
   attemptOpening,
   attemptOpeningLength,
   attemptPathModel,
+  attemptRest,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { firstListenerCluster, listenerCluster, onceMoreCluster } from '@gw/contract/internal/first-attempt';
-import { addedTo, type BodyTarget, type Outgoing, opening, placesOf } from '../api/provider-body.ts';
+import { apiBehind, type Bodies, bodyFor } from '../api/behind.ts';
+import {
+  addedTo,
+  type BodyTarget,
+  type Outgoing,
+  opening,
+  placesOf,
+  restBytes,
+  withOpening,
+} from '../api/provider-body.ts';
+import { shapeOf } from '../api/shapes.ts';
 import type { Candidate, Named } from '../catalogue/snapshot.ts';
 import { setHeader } from '../wire/ext-proc.ts';
 import type { Timeouts } from '../wire/headers.ts';
@@ -28,8 +40,8 @@ export interface AttemptedRoute {
 }
 
 export interface Attempts {
-  /** How the first deployment wants the body. */
-  readonly first: BodyTarget;
+  /** The whole body that Envoy gets, in parts. It is that of the first attempt, unless `headers` have each attempt cut its own out. */
+  readonly body: readonly Buffer[];
   readonly headers: readonly ReturnType<typeof setHeader>[];
   /** How many more deployments may be tried; without any, the first one may be sent the call twice (`order`). */
   readonly others: number;
@@ -52,9 +64,17 @@ interface Experience {
 /** A request, and what calls of its form have shown. */
 interface Sent {
   readonly route: AttemptedRoute;
-  readonly body: Outgoing;
+  /** The API of the client. */
+  readonly endpoint: string;
+  readonly bodies: Bodies;
   readonly shown: FieldsShown;
 }
+
+/** Returns the body that a deployment is sent, in its API. */
+const bodyOf = ({ bodies, endpoint }: Sent, { deployment }: Candidate): Outgoing =>
+  bodyFor(bodies, endpoint, deployment);
+const apiOf = ({ endpoint }: Sent, { deployment }: Candidate): string => apiBehind(endpoint, deployment) ?? endpoint;
+const openingOf = (sent: Sent, each: Candidate): string => opening(bodyOf(sent, each), targetOf(sent, each));
 
 /** If this many fail as well, the deployments are not the cause, and the client has waited long enough. */
 const mostOthers = 4;
@@ -76,25 +96,27 @@ function targetOf({ route, shown }: Sent, candidate: Candidate): BodyTarget {
  * `clientBytes` counts the bytes of the client's headers that are forwarded.
  */
 export function attemptsOf(
-  route: AttemptedRoute,
-  body: Outgoing,
+  { endpoint, route }: { readonly endpoint: string; readonly route: AttemptedRoute },
+  bodies: Bodies,
   clientBytes: () => number,
   { addedFields, firstAttempts }: Experience,
 ): Attempts {
-  const sent: Sent = { route, body, shown: addedFields.shownBy(body.form) };
+  const { form } = bodies.outgoing;
+  const sent: Sent = { route, endpoint, bodies, shown: addedFields.shownBy(form) };
   const [head, ...others] = route.failoverChain;
-  // Only its listener asks a deployment again without a field.
-  const direct = addedHeader(sent, head).length === 0 ? firstAttempts.clusterOf(head.deployment) : null;
+  // Only its listener asks a deployment again without a field, and sends it a call in another API.
+  const isPlain = apiOf(sent, head) === endpoint && addedHeader(sent, head).length === 0;
+  const direct = isPlain ? firstAttempts.clusterOf(head.deployment) : null;
   const attempts = (rest: readonly Candidate[]) => attemptsOver(sent, { rest, clientBytes, direct });
   const alone = (): MadeAttempts => ({
-    first: targetOf(sent, head),
-    headers: [...pathHeader(sent, head), ...addedHeader(sent, head)],
+    body: withOpening(openingOf(sent, head), bodyOf(sent, head)),
+    headers: [...ownHeaders(sent, head), ...addedHeader(sent, head)],
     others: 0,
     order: [direct ?? firstListenerCluster(head.deployment.id)],
     isDirect: direct !== null,
   });
   const made = attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
-  return { ...made, form: body.form, addedFor: (candidate) => addedTo(body, targetOf(sent, candidate)) };
+  return { ...made, form, addedFor: (candidate) => addedTo(bodyOf(sent, candidate), targetOf(sent, candidate)) };
 }
 
 /** `direct`: the cluster of a direct first attempt; null for one through the listener. */
@@ -138,27 +160,50 @@ function attemptsOver(
     readonly direct: string | null;
   },
 ): MadeAttempts | null {
-  const { route } = sent;
-  const [head] = route.failoverChain;
-  const openings = openingHeaders(sent, rest);
-  const ofEach = [head, ...rest].flatMap((each) => [...pathHeader(sent, each), ...addedHeader(sent, each)]);
-  const headers = [...openings, ...ofEach];
+  const [head] = sent.route.failoverChain;
+  const whole = wholeBody(sent, rest);
+  const ofEach = [head, ...rest].flatMap((each) => [...ownHeaders(sent, each), ...addedHeader(sent, each)]);
+  const headers = [...whole.headers, ...ofEach];
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
   if (headers.length > 0 && (bytes > mostHeaderBytes || clientBytes() > mostClientBytes)) return null;
-  // Only listeners can change the body, so openings that differ rule out a direct first attempt.
-  const first = targetOf(sent, head);
-  return { first, headers, ...inOrder(head, rest, openings.length === 0 ? direct : null) };
+  // Only listeners can change the body, so bodies that differ rule out a direct first attempt.
+  return { body: whole.body, headers, ...inOrder(head, rest, whole.headers.length === 0 ? direct : null) };
+}
+
+/** Returns the body for all attempts. Where they are called by several APIs, it has the rest of each body, one behind the other. */
+function wholeBody(sent: Sent, rest: readonly Candidate[]): Pick<Attempts, 'body' | 'headers'> {
+  const [head] = sent.route.failoverChain;
+  const own = openingOf(sent, head);
+  const api = apiOf(sent, head);
+  if (rest.every((each) => apiOf(sent, each) === api))
+    return { body: withOpening(own, bodyOf(sent, head)), headers: openingHeaders(sent, rest, own) };
+  const ofHead = restBytes(bodyOf(sent, head));
+  const body = [Buffer.from(own), ofHead];
+  const places = new Map([[api, `${own.length} ${ofHead.length}`]]);
+  let end = own.length + ofHead.length;
+  const headers = [head, ...rest].flatMap((each) => {
+    const its = apiOf(sent, each);
+    if (!places.has(its)) {
+      const bytes = restBytes(bodyOf(sent, each));
+      places.set(its, `${end} ${bytes.length}`);
+      end += bytes.length;
+      body.push(bytes);
+    }
+    const { id } = each.deployment;
+    return [
+      setHeader(attemptHeader(attemptOpening, id), openingOf(sent, each)),
+      setHeader(attemptHeader(attemptRest, id), String(places.get(its))),
+    ];
+  });
+  return { body, headers };
 }
 
 /** Returns headers with the openings that differ from the first one, and with the length of the first one. */
-function openingHeaders(sent: Sent, rest: readonly Candidate[]): Attempts['headers'] {
-  const { body, route } = sent;
-  const first = targetOf(sent, route.failoverChain[0]);
+function openingHeaders(sent: Sent, rest: readonly Candidate[], own: string): Attempts['headers'] {
+  const first = targetOf(sent, sent.route.failoverChain[0]);
   const others = rest.filter((each) => !isSame(targetOf(sent, each), first));
-  if (others.length === 0) return [];
-  const own = opening(body, first);
   const headers = others.flatMap((each) => {
-    const its = opening(body, targetOf(sent, each));
+    const its = openingOf(sent, each);
     return its === own ? [] : setHeader(attemptHeader(attemptOpening, each.deployment.id), its);
   });
   return headers.length === 0 ? [] : [...headers, setHeader(attemptOpeningLength, String(own.length))];
@@ -171,14 +216,26 @@ const isSame = (a: BodyTarget, b: BodyTarget): boolean =>
   a.requestFields === b.requestFields &&
   a.refused === b.refused;
 
-const pathHeader = (sent: Sent, each: Candidate) =>
-  each.deployment.calls?.modelInPath
-    ? [setHeader(attemptHeader(attemptPathModel, each.deployment.id), modelInPath(targetOf(sent, each).providerModel))]
-    : [];
+/** Says what depends on the deployment in its path: the endpoint of its API, and its name of the model. */
+function ownHeaders(sent: Sent, each: Candidate): Attempts['headers'] {
+  const { calls, id } = each.deployment;
+  const api = apiOf(sent, each);
+  const headers = [];
+  if (api !== sent.endpoint) {
+    const endpoint = shapeOf(api).path.replace('/v1/', '');
+    headers.push(setHeader(attemptHeader(attemptEndpoint, id), endpoint));
+  }
+  if (calls?.modelInPath) {
+    const model = modelInPath(targetOf(sent, each).providerModel);
+    headers.push(setHeader(attemptHeader(attemptPathModel, id), model));
+  }
+  return headers;
+}
 
 /** Says where the added fields stand that the deployment has not taken yet, so that its listener can ask again without them. */
 function addedHeader(sent: Sent, each: Candidate): Attempts['headers'] {
-  const { body, shown } = sent;
+  const { shown } = sent;
+  const body = bodyOf(sent, each);
   const target = targetOf(sent, each);
   const untried = untriedBy(shown, each.deployment.id, addedTo(body, target));
   if (untried.length === 0) return [];

@@ -11,6 +11,7 @@ import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import { findRulesAtOnce } from '@gw/policy/find-rules';
 import type { RequestFacts, RequestJob } from '../admission/jobs.ts';
 import { type Reading, readParsed, type Tools } from '../admission/read.ts';
+import { eachBody } from '../api/behind.ts';
 import { parseRequest } from '../api/parse.ts';
 import { vocabularyOf } from '../api/tokens/vocabulary.ts';
 import { type ReplyJob, readReply } from '../reply/read-reply.ts';
@@ -69,8 +70,13 @@ async function answer(job: RequestJob | ReplyJob): Promise<{ result: unknown; tr
   }
   const reading = await readRequest(job);
   if (reading.outcome !== 'read') return { result: reading, transfer: [] };
-  const rest = encoder.encode(String(reading.outgoing.rest));
-  return { result: { ...reading, outgoing: { ...reading.outgoing, rest } }, transfer: [rest.buffer] };
+  const transfer: TransferListItem[] = [];
+  const bodies = eachBody(reading.bodies, reading.request.endpoint, (body) => {
+    const rest = encoder.encode(String(body.rest));
+    transfer.push(rest.buffer);
+    return { ...body, rest };
+  });
+  return { result: { ...reading, bodies }, transfer };
 }
 
 parentPort?.on('message', async ({ id, job }: { id: number; job: RequestJob | ReplyJob }) => {

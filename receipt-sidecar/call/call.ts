@@ -8,7 +8,6 @@ import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
-import { serialise } from '../api/provider-body.ts';
 import { shapeAt } from '../api/shapes.ts';
 import { judgedReply } from '../attempts/attempt-outcome.ts';
 import { attemptsOf } from '../attempts/attempt-requests.ts';
@@ -158,7 +157,7 @@ export class Call implements Processor {
     else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply), admission.reply.body);
   }
 
-  #send({ claim, outgoing, request, reservation, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
+  #send({ bodies, claim, request, reservation, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
     const nowMs = reservation?.at ?? this.#context.now();
     const receiptId = reservation?.receiptId ?? newReceiptId(nowMs);
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
@@ -172,9 +171,9 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
     const standIn = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context);
+    const { endpoint } = request;
+    const attempts = attemptsOf({ endpoint, route }, bodies, () => forwardedBytes(this.#headers), this.#context);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
-    const parts = serialise(outgoing, attempts.first);
     const head = toProvider({
       request,
       route,
@@ -184,11 +183,11 @@ export class Call implements Processor {
       path: pathOf(this.#headers),
       timeouts: this.#context,
       attempts,
-      length: parts.reduce((sum, part) => sum + part.length, 0),
+      length: attempts.body.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
       isRerun: this.#kept?.mayHaveRun ?? false,
     });
-    this.#call.answer(head, parts);
+    this.#call.answer(head, attempts.body);
   }
 
   #responseHeaders(request: ProcessingRequest): void {

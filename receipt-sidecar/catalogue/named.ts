@@ -5,6 +5,7 @@
  */
 import { offeredTargets, targetText } from '@gw/contract/internal/alias-targets';
 import type { AliasTarget } from '@gw/contract/internal/catalogue/alias-fields';
+import { apisOf } from '@gw/contract/internal/catalogue/apis';
 import type { TokenPrice } from '@gw/contract/internal/catalogue/prices';
 import { inPreference } from '@gw/contract/internal/preference';
 import type {
@@ -78,8 +79,13 @@ export function namedIn(snapshot: Snapshot, byId: ReadonlyMap<string, Candidate>
 function modelItself(target: Target): Named {
   const { candidates, model } = target;
   const { contextWindow, id, tokenizer } = model;
-  const facts = { id, contextWindow, tokenizer };
+  const facts = { id, contextWindow, tokenizer, ...spokenBy(candidates) };
   return { id, isAlias: false, targets: [target], candidates, modelOf: () => model, facts };
+}
+
+function spokenBy(candidates: readonly Candidate[]): Pick<ModelFacts, 'spoken'> {
+  const spoken = new Map(candidates.map(({ deployment }) => [apisOf(deployment).join(), apisOf(deployment)]));
+  return candidates.some(({ deployment }) => deployment.calls?.apis) ? { spoken: [...spoken.values()] } : {};
 }
 
 function aliasOf(id: string, targets: Named['targets']): Named {
@@ -103,6 +109,7 @@ function aliasOf(id: string, targets: Named['targets']): Named {
       ),
       // With two vocabularies a list of tokens would mean two texts, only one of which was screened.
       tokenizer: others.every(({ model }) => model.tokenizer === first.tokenizer) ? first.tokenizer : null,
+      ...spokenBy(targets.flatMap(({ candidates }) => candidates)),
     },
   };
 }

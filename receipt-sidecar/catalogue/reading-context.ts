@@ -5,6 +5,8 @@ export interface ModelFacts {
   readonly id: string;
   readonly contextWindow: number | null;
   readonly tokenizer: string | null;
+  /** The APIs of its providers, each list once; absent: all speak the usual ones. */
+  readonly spoken?: readonly (readonly string[])[];
 }
 
 /** Returns undefined for an unknown model and for one that the account cannot use, so that the two look alike. */

@@ -19,7 +19,7 @@ import { estimatedTokens, estimateFootprint } from '../guards/budgets/estimate.t
 import { type CarbonCeiling, carbonCeiling, type KeptRoute } from './carbon-ceiling.ts';
 import { chooseRegion, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
-import { notSpoken, type Offer, offerFor, speaking } from './offer.ts';
+import { isTranslated, nativeFirst, notSpoken, type Offer, offerFor, speaking } from './offer.ts';
 import { unavailableRegion } from './saturated-region.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
 
@@ -92,7 +92,7 @@ export function chooseRoute(
   if (named.targets[0].model.kind !== shapeOf(request.endpoint).kind)
     return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
   if (named.candidates.length > 0 && !named.candidates.some(speaking(request)))
-    return invalidModel(notSpoken(request, named.candidates, ''));
+    return err(notSpoken(request, named.candidates, ''));
   const offer = offerFor(request, named);
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   const ceiling = carbonCeiling(request, named.modelOf, steering.at);
@@ -152,9 +152,8 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
     return err(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
   const inRegion = named.candidates.filter(({ deployment }) => deployment.region === code);
   if (inRegion.length === 0) return invalidModel(`The model \`${named.id}\` is not offered in the region \`${code}\`.`);
-  if (!inRegion.some(speaking(request)))
-    return invalidModel(notSpoken(request, inRegion, ` in the region \`${code}\``));
-  const [first, ...others] = inRegion.filter(serves);
+  if (!inRegion.some(speaking(request))) return err(notSpoken(request, inRegion, ` in the region \`${code}\``));
+  const [first, ...others] = nativeFirst(request, inRegion.filter(serves));
   if (!first) {
     return invalidTier(
       request,
@@ -185,13 +184,14 @@ function freeRoute(request: ParsedRequest, offer: Offer, steering: Steering): Ro
   const choice = chooseRegion({ ...offer, gramsAt }, steering);
   if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
   const { chain, comparison, isFailing, outside, target } = choice;
+  const passed = offer.targets.slice(0, choice.at).filter(({ name }) => name !== target.name);
   return routed(request, offer, chain, {
     pinnedTo: null,
     comparison,
     outside,
     isBarred: isFailing,
-    offered: target.candidates,
-    passed: offer.targets.slice(0, choice.at).map((each) => ({ name: each.name, why: whyPassed(each, offer) })),
+    offered: offer.named.targets.find(({ name }) => name === target.name)?.candidates ?? target.candidates,
+    passed: passed.map((each) => ({ name: each.name, why: whyPassed(each, offer) })),
   });
 }
 
@@ -215,11 +215,14 @@ function routed(
   failoverChain: Route['failoverChain'],
   { isBarred, pinnedTo, ...chosen }: ChosenRoute,
 ): RouteResult {
+  const { endpoint } = request;
   const barredBy = (candidate: Candidate): ExclusionReason | null => {
     const { code, status } = candidate.region;
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
     if (status !== 'active') return regionErrors[status];
     if (isBarred(candidate)) return 'failing';
+    // It is for fail-over alone.
+    if (isTranslated(endpoint, candidate) && !isTranslated(endpoint, failoverChain[0])) return 'api_not_spoken';
     return serves(candidate) ? null : whyNot(candidate);
   };
   const { modelOf } = named;

@@ -38,7 +38,7 @@ export const readForTests =
       const parsed = parseRequest(endpoint, bytes);
       if (error) return err(error);
       if (!parsed.ok) return parsed;
-      return ok({ request: parsed.value.request, outgoing: outgoing(parsed.value) });
+      return ok({ request: parsed.value.request, bodies: { outgoing: outgoing(parsed.value) } });
     });
 
 /** The receipts of calls that were sent to a provider, in order. */

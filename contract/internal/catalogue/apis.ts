@@ -26,3 +26,10 @@ export const apisSchema = z
 
 export const areUsual = (names: readonly string[]): boolean =>
   names.length === usualApis.length && usualApis.every((name) => names.includes(name));
+
+/** Returns the APIs that the provider of a deployment speaks, by its entry in the snapshot. */
+export const apisOf = ({
+  calls,
+}: {
+  readonly calls?: { readonly apis?: readonly string[] | undefined } | undefined;
+}): readonly string[] => calls?.apis ?? usualApis;
