@@ -3,14 +3,16 @@
  * call can be translated.
  */
 import { apisOf, usualApis } from '@gw/contract/internal/catalogue/apis';
+import { defined } from '@gw/contract/internal/defined';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
 import type { ParsedBody } from './parse.ts';
 import type { ParsedRequest } from './port/parsed-request.ts';
+import type { StreamReader } from './port/shape.ts';
 import { type Outgoing, outgoing } from './provider-body.ts';
-import { shapes } from './shapes.ts';
+import { shapeOf, shapes } from './shapes.ts';
 import { translate } from './translate/translate.ts';
-import type { NoCounterpart, Terms } from './translate/translator.ts';
+import type { NoCounterpart, StreamTranslator, Terms, Translator } from './port/translator.ts';
 
 type Spoken = Pick<SnapshotDeployment, 'calls'>;
 
@@ -32,33 +34,58 @@ export function takes({ endpoint, untranslatable }: ParsedRequest, deployment: S
   return api !== null && untranslatable?.[api] === undefined;
 }
 
-/** A call in the words of another API than the client's. */
-export interface Translated {
-  readonly outgoing: Outgoing;
-  /** By these the reply is translated back. */
+/** How the reply of a deployment comes back: plain data, since it is sent to threads. */
+export interface Returning {
+  /** The API that the provider speaks. */
+  readonly api: string;
   readonly terms: Terms;
+}
+
+/** Returns how the reply of a deployment is translated; null: it is in the API of the client. */
+export function returningFrom({ endpoint, terms }: ParsedRequest, deployment: Spoken | null): Returning | null {
+  const api = terms === undefined || deployment === null ? null : apiBehind(endpoint, deployment);
+  const its = api === null ? undefined : terms?.[api];
+  return api === null || its === undefined ? null : { api, terms: its };
+}
+
+const translatorOf = (endpoint: string, api: string): Translator =>
+  defined(translate(endpoint, api), `A translation from ${endpoint} to ${api}`);
+
+/** Returns a whole reply in the API of the client; null if it is no reply of the provider's. */
+export const replyFrom = ({ api, terms }: Returning, endpoint: string, json: string): string | null =>
+  translatorOf(endpoint, api).reply(json, terms);
+
+/** Reads the events of a provider, which become those of another API. */
+export interface ForeignStream {
+  readonly reader: StreamReader;
+  readonly translator: StreamTranslator;
+}
+
+export function streamFrom({ api, terms }: Returning, request: ParsedRequest, requestId: string | null): ForeignStream {
+  const { endpoint, answers } = request;
+  const stream = defined(shapeOf(api).reply.stream, 'A shape of streams');
+  const translator = translatorOf(endpoint, api).stream(terms);
+  return { reader: stream.open({ answers, wantsUsage: true }, requestId), translator };
 }
 
 /** What a call can be sent as. */
 export interface Bodies {
   readonly outgoing: Outgoing;
   /** By the name of the API; absent: every deployment of the model speaks the client's. */
-  readonly translated?: ReadonlyMap<string, Translated>;
+  readonly translated?: ReadonlyMap<string, Outgoing>;
 }
 
 /** Returns the body for a deployment that `takes` the call. */
 export function bodyFor({ outgoing: own, translated }: Bodies, endpoint: string, deployment: Spoken): Outgoing {
   const api = apiBehind(endpoint, deployment);
-  return (api === null ? undefined : translated?.get(api)?.outgoing) ?? own;
+  return (api === null ? undefined : translated?.get(api)) ?? own;
 }
 
 /** Returns the same of each body. `change` is told the API of each. */
 export function eachBody(bodies: Bodies, endpoint: string, change: (body: Outgoing, api: string) => Outgoing): Bodies {
   const { outgoing: own, translated } = bodies;
   if (translated === undefined) return { outgoing: change(own, endpoint) };
-  const changed = [...translated].map(
-    ([api, { terms, outgoing: body }]) => [api, { terms, outgoing: change(body, api) }] as const,
-  );
+  const changed = [...translated].map(([api, body]) => [api, change(body, api)] as const);
   return { outgoing: change(own, endpoint), translated: new Map(changed) };
 }
 
@@ -82,23 +109,26 @@ export function bodiesOf(
   const others = new Set(spoken.flatMap((apis) => behind(endpoint, apis) ?? []));
   others.delete(endpoint);
   if (others.size === 0) return { request, outgoing: own };
-  const translated = new Map<string, Translated>();
+  const translated = new Map<string, Outgoing>();
+  const terms: Record<string, Terms> = {};
   const untranslatable: Record<string, NoCounterpart> = {};
   const maxTokens = Math.min(usualMaxTokens, Math.ceil((contextWindow ?? Number.POSITIVE_INFINITY) / 2));
   for (const api of others) {
     const made = translatedBody(parsed, api, maxTokens);
-    if (made.ok) translated.set(api, made.value);
-    else untranslatable[api] = made.error;
+    if (!made.ok) untranslatable[api] = made.error;
+    else {
+      translated.set(api, made.value.outgoing);
+      terms[api] = made.value.terms;
+    }
   }
-  const isWhole = Object.keys(untranslatable).length === 0;
-  return { request: isWhole ? request : { ...request, untranslatable }, outgoing: own, translated };
+  return { request: { ...request, terms, untranslatable }, outgoing: own, translated };
 }
 
 function translatedBody(
   { body, request, texts }: ParsedBody,
   api: string,
   maxTokens: number,
-): Result<Translated, NoCounterpart> {
+): Result<{ readonly outgoing: Outgoing; readonly terms: Terms }, NoCounterpart> {
   const translator = translate(request.endpoint, api);
   if (translator === null) return err({ field: 'model', why: 'There is no translation.' });
   const defaults = { now: Math.floor(Date.now() / 1000), maxTokens };

@@ -21,7 +21,7 @@ import type { Slot } from '../guards/slots/slots.ts';
 import { CallRecord } from '../receipt/call-record.ts';
 import { JsonReply } from '../reply/json-reply.ts';
 import { openReply } from '../reply/open-reply.ts';
-import type { Reply } from '../reply/reply.ts';
+import type { Reply } from '../reply/reply-context.ts';
 import { EnvoyPatience } from '../wire/envoy-patience.ts';
 import {
   attemptCount,

@@ -126,9 +126,9 @@ export class CallRecord {
     return { model: models[id] ?? id, fields: calls?.requestFields ?? {} };
   }
 
-  /** The shape in which the deployment that answered reports energy; null if it reports none. */
-  get telemetryShape(): string | null {
-    return this.#servedBy?.deployment.telemetry ?? null;
+  /** The deployment that answered; null if it is unknown. */
+  get servedBy(): Candidate['deployment'] | null {
+    return this.#servedBy?.deployment ?? null;
   }
 
   /** Records the call, once. `end` holds unless the head of the reply has said it. Without `seen` the client gets only the id of the receipt. */

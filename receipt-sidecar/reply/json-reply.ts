@@ -8,6 +8,7 @@
 import { type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { defined } from '@gw/contract/internal/defined';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
+import { returningFrom } from '../api/behind.ts';
 import { shapeOf } from '../api/shapes.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { Recorded } from '../receipt/books.ts';
@@ -18,7 +19,7 @@ import type { Overhead } from '../wire/overhead.ts';
 import type { JobResult } from '../wire/threads/thread-pool.ts';
 import { EventStream } from './event-stream.ts';
 import { type ReplyReading, withAdded } from './read-reply.ts';
-import type { Reply, ReplyContext } from './reply.ts';
+import type { Reply, ReplyContext } from './reply-context.ts';
 import { isForThread, type ReadReply } from './reply-reader.ts';
 import { advised } from './retry-advice.ts';
 import { withShown } from './shown-bytes.ts';
@@ -56,12 +57,15 @@ export class JsonReply implements Reply {
 
   chunk(bytes: Buffer): void {
     const { added, call, encoding, judged, readReply, record } = this.#context;
-    const { request } = record.identity;
+    const { identity, servedBy } = record;
+    const { request } = identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const { fault, status } = judged;
     const provider = { ...record.providerNames, added };
-    const facts = { status, fault, request, provider, telemetryShape: record.telemetryShape, encoding };
+    const telemetryShape = servedBy?.telemetry ?? null;
+    const returning = returningFrom(request, servedBy);
+    const facts = { status, fault, request, provider, telemetryShape, returning, encoding };
     const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

@@ -8,9 +8,10 @@
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { OperatorFault } from '@gw/contract/internal/operator-faults';
-import { withoutMark } from '@gw/contract/internal/strict-json';
+import { type JsonObject, withoutMark } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { type Returning, replyFrom } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import { faultError, type ProviderNames, providerError, toldError } from '../api/provider-errors/provider-error.ts';
@@ -39,6 +40,8 @@ export interface ReplyFacts {
   readonly provider: ProviderNames;
   /** The shape in which the deployment reports energy; null if it reports none. */
   readonly telemetryShape: string | null;
+  /** How it is translated; null: it is in the API of the client. */
+  readonly returning: Returning | null;
   /** How the body is compressed; null: it is not. */
   readonly encoding: Encoding | null;
 }
@@ -88,7 +91,7 @@ const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
 /** Reads a reply. Whatever is wrong with it is the error of the result. */
 export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
-  const { encoding, fault, provider, request, status, telemetryShape } = facts;
+  const { encoding, fault, provider, request, returning, status, telemetryShape } = facts;
   const bytes = encoding === null ? sent : decompressed(sent, encoding, maxReplyBytes);
   if (fault !== null) return failed(faultError(fault));
   if (bytes === null && status !== 200) return failed(providerError(status, '', request, provider));
@@ -98,26 +101,48 @@ export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
   const text = original === null ? null : wellFormed(original);
   if (status !== 200) return failed(providerError(status, text ?? '', request, provider));
   if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);
-  const value = text === null ? null : parseObject(text);
-  if (text === null || !value) return failed(apiError('upstream_invalid_response'));
-  const { reply } = shapeOf(request.endpoint);
-  if (reply.isFailure(value)) return failed(toldError(wordsOf(value), request, false) ?? apiError('upstream_error'));
+  const said = text === null ? null : parseObject(text);
+  if (text === null || !said) return failed(apiError('upstream_invalid_response'));
+  if (shapeOf(returning?.api ?? request.endpoint).reply.isFailure(said))
+    return failed(toldError(wordsOf(said), request, false) ?? apiError('upstream_error'));
+  const energyReader = createEnergyReader(telemetryShape, () => ({}));
+  energyReader?.takeObject(said);
+  const telemetry = energyReader?.said ?? null;
+  if (returning === null)
+    return readAs(request, { text, value: said, bytes: text === original ? unmarked : null, telemetry });
+  const translated = replyFrom(returning, request.endpoint, text);
+  const value = translated === null ? null : parseObject(translated);
+  if (translated === null || !value) return failed(apiError('upstream_invalid_response'));
+  return readAs(request, { text: translated, value, bytes: null, telemetry });
+}
+
+interface ClientReply {
+  /** In the API of the client. */
+  readonly text: string;
+  readonly value: JsonObject;
+  /** The bytes of `text`; null if there are none yet. */
+  readonly bytes: Uint8Array | null;
+  readonly telemetry: TelemetryResult;
+}
+
+function readAs(
+  { endpoint, stream: wantsStream }: ParsedRequest,
+  { bytes, telemetry, text, value }: ClientReply,
+): ReplyReading {
+  const { reply } = shapeOf(endpoint);
   const tally = reply.tally();
   tally.take(value);
   const { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes } = tally;
-  const energyReader = createEnergyReader(telemetryShape, () => ({}));
-  energyReader?.takeObject(value);
   const { stream } = reply;
-  const isStream = request.stream && stream !== null;
+  const isStream = wantsStream && stream !== null;
   const mended = isStream ? { text, value } : reply.mended(text, value);
+  const whole = mended.text === text && bytes !== null ? bytes : encoder.encode(mended.text);
   return {
     ok: true,
     isStream,
-    clean: isStream
-      ? cleanEvents(stream.whole(text))
-      : cleanObject(mended.text === original ? unmarked : encoder.encode(mended.text), mended.text, mended.value),
+    clean: isStream ? cleanEvents(stream.whole(text)) : cleanObject(whole, mended.text, mended.value),
     said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
-    telemetry: energyReader?.said ?? null,
+    telemetry,
   };
 }
 

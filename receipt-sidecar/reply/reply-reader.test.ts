@@ -46,6 +46,7 @@ const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
   request,
   provider: { model: 'inner', fields: {}, added: [] },
   telemetryShape: null,
+  returning: null,
   encoding: null,
   ...fields,
 });

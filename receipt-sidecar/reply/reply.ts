@@ -1,42 +1,17 @@
-/** The body of a provider's reply in pieces (SSE), on its way to the client. */
-import type { Addresses } from '@gw/contract/errors';
-import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
+import type { IProcessingResponse } from '@gw/grpc/service';
 import type { StreamReader } from '../api/port/shape.ts';
 import { toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { safetyError } from '../api/provider-errors/safety-error.ts';
-import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
-import type { CallRecord } from '../receipt/call-record.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
-import { Decompressor, type Encoding } from '../wire/compressed.ts';
+import { Decompressor } from '../wire/compressed.ts';
 import { cutOff, finishedWith, overWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
-import type { Room } from '../wire/room.ts';
 import { Turns } from '../wire/turns.ts';
-import type { EnergyReader } from './energy-reader.ts';
 import { EventStream, maxEventParts } from './event-stream.ts';
+import type { ForeignEvents } from './foreign-events.ts';
+import type { Reply, ReplyContext } from './reply-context.ts';
 import { withShown } from './shown-bytes.ts';
 import type { StreamFacts } from './stream-options.ts';
-
-export interface ReplyContext {
-  readonly record: CallRecord;
-  readonly addresses: Addresses;
-  readonly call: ProcessorCall;
-  /** Null if the deployment that answered reports no energy. */
-  readonly energyReader: EnergyReader | null;
-  readonly room: Room;
-  /** How the body is compressed; null: it is not. */
-  readonly encoding: Encoding | null;
-  /** Keeps what the client gets, if the call has a claim of its idempotency key. */
-  readonly kept: KeptReply | null;
-}
-
-export interface Reply {
-  chunk(bytes: Buffer, end: boolean): void;
-  /** The facts of a stream so far; null if nothing can be counted. */
-  readonly seen: StreamFacts | null;
-  /** Ends the reading, because the call is over. */
-  close(): void;
-}
 
 /**
  * Half an event, or a chunk that waits for usage or energy, is held this long, ms: well within Envoy's patience with
@@ -66,6 +41,8 @@ const holdBytes = 64 * 1024;
 export class StreamReply implements Reply {
   readonly #context: ReplyContext;
   readonly #events: EventStream;
+  /** Set where the provider speaks another API; the bytes counted here are those that it has written. */
+  readonly #foreign: ForeignEvents | null;
   /** Where in the provider's stream each message ends that has no answer yet, and the last one that has. */
   readonly #unanswered: number[] = [];
   #answeredTo = 0;
@@ -91,6 +68,7 @@ export class StreamReply implements Reply {
   constructor(
     context: ReplyContext & {
       readonly reader: StreamReader;
+      readonly foreign: ForeignEvents | null;
       readonly contentType: string;
       readonly onOver: () => void;
     },
@@ -99,8 +77,10 @@ export class StreamReply implements Reply {
     this.#onOver = context.onOver;
     this.#contentType = context.contentType;
     const { record, addresses, encoding, energyReader, reader } = context;
+    const { request } = record.identity;
     this.#decompressor = encoding && new Decompressor(encoding);
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
+    this.#foreign = context.foreign;
     this.#events = new EventStream({
       reader,
       addresses,
@@ -108,7 +88,7 @@ export class StreamReply implements Reply {
       room: context.room,
       mostParts: maxEventParts,
       refusalFor: (event, isEmpty) => {
-        const [words, { request }] = [wordsOf(event), record.identity];
+        const words = wordsOf(event);
         return isEmpty ? toldError(words, request, false) : safetyError(words, request, false);
       },
       receipt: (facts) => this.#receipt(facts),
@@ -133,6 +113,7 @@ export class StreamReply implements Reply {
     clearTimeout(this.#cut);
     this.#turns.stop();
     this.#decompressor?.close();
+    this.#foreign?.close();
     this.#events.close();
     if (this.#events.wentOn) this.#context.record.wentOn();
   }
@@ -141,18 +122,25 @@ export class StreamReply implements Reply {
    * Reads a part. `piece` is the piece that ends with it, if any: each piece is a message of Envoy and has one answer.
    */
   #read(part: Buffer, piece: { readonly bytes: Buffer; readonly end: boolean } | null): void {
-    this.#events.push(part);
-    if (this.#events.over !== null) this.#onOver();
-    this.#readTo += part.length;
+    if (this.#foreign === null) this.#push(part);
+    else this.#push(this.#foreign.push(part));
     if (!piece) return;
+    const isLast = piece.end || this.#isBroken;
+    if (isLast && this.#foreign !== null) this.#push(this.#foreign.end());
     this.#unanswered.push(this.#readTo);
     if (piece.end) {
       this.#providerEnded = true;
       clearTimeout(this.#cut);
     }
-    if (piece.end || this.#isBroken) this.#events.end();
-    // A compressed piece is never the same as what the client gets.
-    if (!this.#waits) this.#answerPieces(this.#decompressor ? null : piece.bytes);
+    if (isLast) this.#events.end();
+    // A compressed or translated piece is never the same as what the client gets.
+    if (!this.#waits) this.#answerPieces(this.#decompressor || this.#foreign ? null : piece.bytes);
+  }
+
+  #push(bytes: Buffer): void {
+    this.#events.push(bytes);
+    if (this.#events.over !== null) this.#onOver();
+    this.#readTo += bytes.length;
   }
 
   /** Whether no message may be answered, because a store is being waited for. */

@@ -87,7 +87,15 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
     const { embeddings, json } = transcript;
     const read = (reply: typeof json, request = chatOf(transcript)) => {
       const provider = { model: transcript.model, fields: {}, added: [] };
-      const facts = { status: 200, fault: null, request, provider, telemetryShape: null, encoding: null };
+      const facts = {
+        status: 200,
+        fault: null,
+        request,
+        provider,
+        telemetryShape: null,
+        returning: null,
+        encoding: null,
+      };
       const reading = readReply(Buffer.from(textOf(reply)), facts);
       if (!reading.ok) throw new Error('The reply was not read.');
       expectCounted(reading.said, reply.counts, request);
@@ -103,6 +111,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
       request: chatOf(transcript),
       provider: { model: transcript.model, fields: {}, added: [] },
       telemetryShape: null,
+      returning: null,
       encoding: null,
     });
     if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
@@ -127,7 +136,15 @@ describe.each(usageShapes.map((each) => [each.name, each] as const))('the usage 
     const reply = jsonOf(shape);
     if (reply === null) return;
     const provider = { model: 'm', fields: {}, added: [] };
-    const facts = { status: 200, fault: null, request, provider, telemetryShape: null, encoding: null };
+    const facts = {
+      status: 200,
+      fault: null,
+      request,
+      provider,
+      telemetryShape: null,
+      returning: null,
+      encoding: null,
+    };
     const reading = readReply(Buffer.from(JSON.stringify(reply)), facts);
     if (!reading.ok) throw new Error('The reply was not read.');
     expectCounted(reading.said, shape.counts, request);

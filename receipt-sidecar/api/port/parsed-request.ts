@@ -1,5 +1,5 @@
 import type { GwOptions } from '@gw/contract/gw-options';
-import type { NoCounterpart } from '../translate/translator.ts';
+import type { NoCounterpart, Terms } from './translator.ts';
 import type { RequestSummary } from './shape.ts';
 
 /** A valid request. It is plain data, since it is sent to threads. */
@@ -14,6 +14,8 @@ export interface ParsedRequest extends RequestSummary {
   readonly promptBytes: number;
   /** `metadata.project`: what the client charges the call to, unless its key says otherwise; absent: it names none. */
   readonly project?: string;
+  /** The APIs that it was translated into, with what the replies are translated back by; absent: none. */
+  readonly terms?: Readonly<Record<string, Terms>>;
   /** The APIs of its providers that it cannot be translated into, with a field that each has no counterpart for; absent: none. */
   readonly untranslatable?: Readonly<Record<string, NoCounterpart>>;
   /** Tells two bodies with one idempotency key apart; absent where there is no such key. */
