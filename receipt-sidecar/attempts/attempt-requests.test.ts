@@ -1,8 +1,17 @@
-import { attemptAdded, attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
+import {
+  attemptAdded,
+  attemptEndpoint,
+  attemptHeader,
+  attemptOpening,
+  attemptPathModel,
+  attemptRest,
+} from '@gw/contract/internal/attempt-headers';
 import { plainModel } from '@gw/testing/catalogue';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { parsedBody } from '@gw/testing/receipt-sidecar/parsed-body';
 import { describe, expect, it } from 'vitest';
+import { bodiesOf } from '../api/behind.ts';
+import { parseRequest } from '../api/parse.ts';
 import { type Outgoing, outgoing } from '../api/provider-body.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
@@ -128,6 +137,42 @@ describe('the attempts of a call', () => {
     expect(sent()).toEqual({ fields: ['model', 'temperature'], places: [], isDirect: true });
     now = 3_600_000;
     expect(sent()).toEqual(untried);
+  });
+
+  it('have a body for each API, one behind the other, from which each deployment gets its own', () => {
+    const sent = { model: 'm', input: 'Hi', max_output_tokens: 32 };
+    const parsed = parseRequest('responses', Buffer.from(JSON.stringify(sent)));
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const { request, ...bodies } = bodiesOf(parsed.value, { contextWindow: null, spoken: [['responses'], ['chat']] });
+    const [own, chat] = [{ apis: ['responses'] }, { apis: ['chat'] }];
+    const route = routeOver(candidate('a', 'm', own), candidate('b', 'n', chat), candidate('c', 'o', chat));
+    const may = { ...none, firstAttempts: { clusterOf: () => 'first:a' } };
+    const { body: parts, headers, order } = attemptsOf({ endpoint: 'responses', route }, bodies, () => 500, may);
+    const header = (kind: string, id: string) =>
+      headers.find((each) => each.header.key === attemptHeader(kind, id))?.header.rawValue.toString();
+    const whole = Buffer.concat(parts);
+    const bodyOf = (id: string) => {
+      const [from = 0, length = 0] = String(header(attemptRest, id)).split(' ').map(Number);
+      return JSON.parse(header(attemptOpening, id) + whole.subarray(from, from + length).toString());
+    };
+    expect(order).toEqual(['first-listener:a', 'listener:b', 'listener:c']);
+    expect(bodyOf('a')).toMatchObject({ model: 'm', input: 'Hi', max_output_tokens: 32 });
+    expect(bodyOf('b')).toMatchObject({ model: 'n', messages: [{ role: 'user', content: 'Hi' }] });
+    expect(bodyOf('c')).toMatchObject({ model: 'o', messages: [{ role: 'user', content: 'Hi' }] });
+    expect(['a', 'b', 'c'].map((id) => header(attemptEndpoint, id))).toEqual([
+      undefined,
+      'chat/completions',
+      'chat/completions',
+    ]);
+    expect(request.terms).toMatchObject({ chat: { model: 'm' } });
+    const translated = attemptsOf(
+      { endpoint: 'responses', route: routeOver(candidate('b', 'n', chat)) },
+      bodies,
+      () => 500,
+      may,
+    );
+    expect(JSON.parse(Buffer.concat(translated.body).toString())).toMatchObject({ model: 'n', messages: [{}] });
+    expect(translated).toMatchObject({ isDirect: false, order: ['first-listener:b', 'once-more:b'] });
   });
 
   it('are for one deployment alone, even if ids differ in the case of a letter', () => {

@@ -131,8 +131,9 @@ describe('the API of a call', () => {
     expect(routed('completions', { region: 'c' })).toMatchObject({
       error: {
         code: 'invalid_model',
-        message:
-          'The model `m` is not served at /v1/completions in the region `c`. Send the call to /v1/chat/completions.',
+        message: expect.stringContaining(
+          'is not served at /v1/completions in the region `c`. Send the call to /v1/chat/completions',
+        ),
       },
     });
     expect(routed('completions', { region: 'b' })).toMatchObject({ ok: true });
@@ -144,8 +145,54 @@ describe('the API of a call', () => {
     ).toMatchObject({
       error: {
         code: 'invalid_model',
-        message: 'The model `m` is not served at /v1/completions. Send the call to /v1/chat/completions.',
+        message: expect.stringContaining('is not served at /v1/completions. Send the call to /v1/chat/completions'),
       },
+    });
+  });
+});
+
+describe('a call that can be translated', () => {
+  const live = { a: 300, b: 50, c: 20 };
+  const all = ['chat', 'completions', 'responses'];
+  const sites = [
+    { region: 'a', telemetry: null, apis: all },
+    { region: 'b', telemetry: null, apis: all },
+    { region: 'c', telemetry: null },
+  ];
+  const routed = (more: Partial<ParsedRequest> = {}, resting: readonly string[] = []) => {
+    const snapshot = snapshotOf([...sites, { region: 'a', telemetry: null }], [], live);
+    const isResting = (id: string) => resting.includes(id);
+    const steering = steeringForTests(snapshot.publishedAt, { isResting });
+    return chooseRoute(parsedForTests({ endpoint: 'responses', ...more }), makeCatalogue(snapshot), null, steering);
+  };
+  const chain = (...given: Parameters<typeof routed>) => {
+    const route = routed(...given);
+    return route.ok ? chainOf(route.value) : route.error;
+  };
+
+  it('goes first to deployments that speak its API, by carbon, and is translated for the others after them', () => {
+    expect(chain()).toBe('d1>d0>d2>d3');
+    expect(chain({ options: { region: 'a' } })).toBe('d0>d3');
+    const route = routed();
+    expect(route.ok && route.value.offered.map((each) => [each.deployment.id, route.value.barredBy(each)])).toEqual([
+      ['d0', null],
+      ['d3', 'api_not_spoken'],
+      ['d1', null],
+      ['d2', 'api_not_spoken'],
+    ]);
+  });
+
+  it('begins at a translation where all that speak its API rest', () => {
+    expect(chain({}, ['d0', 'd1'])).toBe('d2>d3>d0>d1');
+  });
+
+  it('never goes where a field of it has no counterpart, and is refused by its name where it could go nowhere else', () => {
+    const untranslatable = { chat: { field: 'tools[0].type', why: 'it has no counterpart there' } };
+    expect(chain({ untranslatable })).toBe('d1>d0');
+    expect(chain({ untranslatable, options: { region: 'c' } })).toMatchObject({
+      code: 'unsupported_field',
+      param: 'tools[0].type',
+      message: expect.stringContaining('`tools[0].type` cannot be: it has no counterpart there'),
     });
   });
 });
