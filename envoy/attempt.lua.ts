@@ -53,14 +53,16 @@ ${rememberAdded(deploymentId)}
   end
   local opening = headers:get(${luaString(attemptHeader(attemptOpening, deploymentId))})
   if not opening then return end
-  local body = handle:body()
   local rest = headers:get(${luaString(attemptHeader(attemptRest, deploymentId))})
+  local replaced = headers:get(${luaString(attemptOpeningLength)})
+  -- What was fetched before the wait for the body is out of scope after it.
+  local body = handle:body()
   local from, length
   if rest then
     from, length = rest:match('^(%d+) (%d+)$')
     from, length = tonumber(from), tonumber(length)
   else
-    from = tonumber(headers:get(${luaString(attemptOpeningLength)}))
+    from = tonumber(replaced)
     length = body:length() - from
   end
   body:setBytes(opening .. body:getBytes(from, length))
