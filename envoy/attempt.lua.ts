@@ -55,7 +55,7 @@ ${rememberAdded(deploymentId)}
   if not opening then return end
   local rest = headers:get(${luaString(attemptHeader(attemptRest, deploymentId))})
   local replaced = headers:get(${luaString(attemptOpeningLength)})
-  -- What was fetched before the wait for the body is out of scope after it.
+  -- The headers are out of scope once the body was waited for.
   local body = handle:body()
   local from, length
   if rest then

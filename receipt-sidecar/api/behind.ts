@@ -9,10 +9,10 @@ import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
 import type { ParsedBody } from './parse.ts';
 import type { ParsedRequest } from './port/parsed-request.ts';
 import type { StreamReader } from './port/shape.ts';
+import type { NoCounterpart, StreamTranslator, Terms, Translator } from './port/translator.ts';
 import { type Outgoing, outgoing } from './provider-body.ts';
 import { shapeOf, shapes } from './shapes.ts';
 import { translate } from './translate/translate.ts';
-import type { NoCounterpart, StreamTranslator, Terms, Translator } from './port/translator.ts';
 
 type Spoken = Pick<SnapshotDeployment, 'calls'>;
 
@@ -68,10 +68,10 @@ export function streamFrom({ api, terms }: Returning, request: ParsedRequest, re
   return { reader: stream.open({ answers, wantsUsage: true }, requestId), translator };
 }
 
-/** What a call can be sent as. */
+/** The forms that a call can be sent in. */
 export interface Bodies {
   readonly outgoing: Outgoing;
-  /** By the name of the API; absent: every deployment of the model speaks the client's. */
+  /** Each by the name of its API; absent: every deployment of the model speaks the client's. */
   readonly translated?: ReadonlyMap<string, Outgoing>;
 }
 

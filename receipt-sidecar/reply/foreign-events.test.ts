@@ -34,9 +34,9 @@ function passed(pieces: readonly Buffer[]) {
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     ...eventBounds,
     refusalFor: () => null,
-    receipt: ({ said }) => {
+    receipt: () => {
       receipts += 1;
-      return { gw: '{"id":"r"}', routingTrace: '{}', usageGw: '{}', counts: null, ...{ said } };
+      return { gw: '{"id":"r"}', routingTrace: '{}', usageGw: '{}', counts: null };
     },
   });
   const out: Buffer[] = [];

@@ -61,7 +61,7 @@ export function offerFor(request: ParsedRequest, named: Named): Offer {
   const hasTier = tier === 'telemetry' ? measures : isAlias ? isModelled : () => true;
   return {
     named,
-    // Those that speak the API come first; translation is for where they fail.
+    // Deployments that speak the API come first; a call is translated where they fail.
     targets: candidates.every(isOwn) ? targets : targets.flatMap((each) => ownFirst(each, speaks, isOwn)),
     serves: (each) => speaks(each) && hasTier(each),
     whyNot: (each) => (speaks(each) ? 'tier_not_served' : 'api_not_spoken'),

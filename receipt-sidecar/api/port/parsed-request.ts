@@ -1,6 +1,6 @@
 import type { GwOptions } from '@gw/contract/gw-options';
-import type { NoCounterpart, Terms } from './translator.ts';
 import type { RequestSummary } from './shape.ts';
+import type { NoCounterpart, Terms } from './translator.ts';
 
 /** A valid request. It is plain data, since it is sent to threads. */
 export interface ParsedRequest extends RequestSummary {
