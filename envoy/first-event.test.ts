@@ -398,6 +398,16 @@ describe('what goes on as it is', () => {
     expect(host().reply(pieces)).toMatchObject({ status: 200, words: undefined, isHeld: false, taken: 1 });
   });
 
+  test('of a response does not begin with the events that repeat its request', () => {
+    const response = { id: 'r', instructions: 'Be brief.', tools: [{ type: 'function', name: 'f' }] };
+    const begun = ['created', 'in_progress'].map((type) => event({ type: `response.${type}`, response }));
+    const delta = event({ type: 'response.output_text.delta', item_id: 'm', delta: 'Hi' });
+    expect(host().reply([...begun, delta, delta])).toMatchObject({ status: 200, taken: 3 });
+    const error = { code: 'rate_limit_exceeded', message: 'Slow down' };
+    const failed = event({ response: { ...response, status: 'failed', error }, type: 'response.failed' });
+    expect(host().reply([...begun, failed])).toMatchObject({ status: 429, taken: 3 });
+  });
+
   test('goes on with the first event that says something', () => {
     expect(host().reply([': hi\n\n', role, text, text])).toMatchObject({ status: 200, taken: 3 });
   });

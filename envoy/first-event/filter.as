@@ -577,6 +577,8 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
   let isError = isNamedError;
   let isBlocked = false;
   let isText = false;
+  /** Whether it is an event by which a response begins. */
+  let isBegun = false;
   /** Whether words stand at the top that are those of a failure where there is no answer. */
   let isTold = false;
   /** Whether a choice has failed, which matters where nothing was said. */
@@ -617,6 +619,10 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
         if ((depth <= 2 || (isChoiceError && depth == 4)) && isStatusKey(key, keyLength)) status = status || statusAt(at + from, length - from);
       } else {
         if (depth == 1 && isErrorKind(key, keyLength, text, textLength)) isError = true;
+        if (depth == 1 && is(key, keyLength, "type")) {
+          isBegun = isBeginning(text, textLength);
+          isError = isError || is(text, textLength, "response.failed");
+        }
         if (depth == 1 && textLength > 0 && isMessage(key, keyLength)) isTold = true;
         // How a choice ended that has failed, `error`, says nothing by itself.
         if (textLength > 0 && apart == noDepth && !isName(key, keyLength) && !is(text, textLength, "error")) isText = true;
@@ -627,7 +633,12 @@ function readData(at: usize, length: i32, isNamedError: bool): i32 {
   }
   if (isBlocked) return failure(at, length, 400);
   if (isError || (isChoiceError && !isText) || (isTold && lookForList(at + begin, length - begin) != list)) return failure(at, length, status);
-  return isText ? pass : hold;
+  return isText && !isBegun ? pass : hold;
+}
+
+/** Whether an event only repeats the request, before anything is written. */
+function isBeginning(type: usize, length: i32): bool {
+  return is(type, length, "response.created") || is(type, length, "response.in_progress") || is(type, length, "response.queued");
 }
 
 /** Whether a value is one that a failure can have: not null, false, 0 or an empty text. */
