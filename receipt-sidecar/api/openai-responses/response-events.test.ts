@@ -119,7 +119,11 @@ describe('a stream that fails', () => {
   ])('by %s has one error event, and nothing behind it', (_, failure) => {
     const { failed, last, text } = rewritten(begun, delta('Hel'), failure, delta('more'));
     expect(last?.[0]).toBe('error');
-    expect(last?.[1]).toMatchObject({ type: 'error', sequence_number: expect.any(Number), error: { type: 'inference_error' } });
+    expect(last?.[1]).toMatchObject({
+      type: 'error',
+      sequence_number: expect.any(Number),
+      error: { type: 'inference_error' },
+    });
     expect(last?.[1].message).toBe(last?.[1].error.message);
     expect([failed, text.includes('secret'), text.match(/event: error/g)?.length]).toEqual([true, false, 1]);
   });

@@ -90,7 +90,9 @@ export class ResponseReader implements StreamReader {
   }
 
   isFailure(event: JsonObject, name: string | null): boolean {
-    return name === 'error' || isError(event) || typeOf(event, name) === failed;
+    const { response } = event;
+    const isOfResponse = isObject(response) && Boolean(response.error);
+    return name === 'error' || isError(event) || typeOf(event, name) === failed || isOfResponse;
   }
 
   take(given: string, parsed: JsonObject, name: string | null): StreamEvent {
@@ -133,7 +135,7 @@ export class ResponseReader implements StreamReader {
 
   /** A response that has failed carries the receipt, and our words in place of the provider's; any other failure is an event of its own. */
   errorEvent(error: ApiError, body: string, event: Written | null, additions: Additions): Buffer {
-    if (event !== null && isObject(event.value.response)) {
+    if (event?.value.type === failed && isObject(event.value.response)) {
       const { text, value } = mended(event.text, event.value);
       const own = changedMember(text, 'response', (json) => wordsForClient(json, value.response, error.message));
       return dataEvent(this.add(own, parseObject(own) ?? value, additions), failed);
