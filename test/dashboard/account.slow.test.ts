@@ -1,4 +1,4 @@
-/** Operators change an account's tier and limits, shadow, tolerance, models, budgets, and the webhook of its budgets. */
+/** Operators change an account's tier and limits, shadow, tolerance, models, identity provider, budgets, and the webhook of its budgets. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -172,6 +172,42 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     expect(await page.locator('img[src="x"]').count()).toBe(0);
   });
 
+  test('an admin sets an identity provider, is told the record and the callback, verifies the domain and removes it', async () => {
+    const { page } = admin;
+    const dialog = page.getByRole('dialog');
+    const domain = `${account.replaceAll('_', '-').toLowerCase()}.example`;
+    await page.getByText('No identity provider is set').waitFor();
+    await page.getByRole('button', { name: 'Set an identity provider' }).click();
+    await dialog.getByLabel(/^Issuer/).fill('http://127.0.0.1:9');
+    await dialog.getByLabel(/^Client id/).fill(hostile);
+    await dialog.getByLabel(/^Client secret/).fill('a-secret-of-the-tests');
+    await dialog.getByLabel(/^Domain/).fill('no domain');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('must be a domain').waitFor();
+    await dialog.getByLabel(/^Domain/).fill(domain);
+    await admin.look('account-issuer-form');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('Nobody can log in with it before the domain is verified.').waitFor();
+    await page.getByText(`${stack.controlUrl}/session/oidc/callback/${account}`).waitFor();
+    expect(await page.content()).not.toContain('a-secret-of-the-tests');
+    await admin.look('account-issuer');
+    await page.getByRole('button', { name: 'Verify the domain' }).click();
+    await dialog.getByLabel(/^Reason/).fill('a contract');
+    await dialog.getByRole('button', { name: 'Verify the domain' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('by the word of an operator').waitFor();
+    expect(await apiOf(stack).get(`/operator/v1/accounts/${account}/issuer`)).toMatchObject({
+      issuer: 'http://127.0.0.1:9',
+      client_id: hostile,
+      domain,
+      verified_by: 'operator',
+    });
+    await page.getByRole('button', { name: 'Remove the identity provider' }).click();
+    await dialog.getByRole('button', { name: 'Remove the identity provider' }).click();
+    await page.getByText('No identity provider is set').waitFor();
+  });
+
   test('a viewer sees what was agreed on, and is offered nothing that changes it', async () => {
     const viewer = await operators.logIn('viewer');
     const { page } = viewer;
@@ -180,7 +216,7 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
       .getByText(/^Audit Plus/)
       .waitFor();
     await page.getByText('No budgets').waitFor();
-    for (const name of [/^Change:/, 'Set a budget', 'Set an address', 'Remove'])
+    for (const name of [/^Change:/, 'Set a budget', 'Set an address', 'Set an identity provider', 'Remove'])
       expect(await page.getByRole('button', { name }).count(), String(name)).toBe(0);
     expect(await page.getByText('Webhook of budgets').count()).toBe(0);
     await viewer.look('account-viewer');

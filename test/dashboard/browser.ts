@@ -73,10 +73,12 @@ export async function openPerson(browser: Browser, url: string): Promise<Person>
   };
 }
 
-/** A status that a page expects is no complaint: nobody is logged in yet, no webhook is set or there is no such account. */
+/** A status that a page expects is no complaint: nobody is logged in yet, no webhook or issuer is set or there is no such account. */
 function isExpected(message: ConsoleMessage): boolean {
   const [text, { url }] = [message.text(), message.location()];
-  return /status of 401/.test(text) || (/status of 404/.test(text) && /\/(budget-webhook|acct_nobody)$/.test(url));
+  return (
+    /status of 401/.test(text) || (/status of 404/.test(text) && /\/(budget-webhook|issuer|acct_nobody)$/.test(url))
+  );
 }
 
 const close = (context: BrowserContext): Promise<void> => context.close();

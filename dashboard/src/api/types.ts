@@ -47,5 +47,8 @@ export type Exemption = Reply<'/operator/v1/policy/exemptions'>['data'][number];
 export type DryRun = paths['/operator/v1/policy/dry-run']['post']['responses']['2XX']['content']['application/json'];
 export type ChainEntry = Reply<'/operator/v1/audit'>['data'][number];
 export type BudgetWebhook = Reply<'/operator/v1/accounts/{accountId}/budget-webhook'>;
+export type AccountIssuer = Reply<'/operator/v1/accounts/{accountId}/issuer'>;
+export type IssuerInput =
+  paths['/operator/v1/accounts/{accountId}/issuer']['put']['requestBody']['content']['application/json'];
 export type AccountChange =
   paths['/operator/v1/accounts/{accountId}']['patch']['requestBody']['content']['application/json'];

@@ -69,6 +69,28 @@ const accountWords = {
     shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams' },
   },
 
+  issuer: {
+    title: 'Identity provider',
+    hint: 'With which the admins of this account log in to this dashboard.',
+    none: 'No identity provider is set',
+    noneHint: 'Its admins log in with credentials of their own.',
+    set: 'Set an identity provider',
+    change: 'Change it',
+    save: 'Save',
+    setHint:
+      'The secret is stored encrypted and never shown. If issuer, client id, claim or domain change, the admins who logged in with it before are unbound, and their sessions end.',
+    unverified: 'Nobody can log in with it before the domain is verified.',
+    record: 'Ask the customer to add this record to the DNS of the domain, then verify it:',
+    verify: 'Verify the domain',
+    verifyHint:
+      'DNS is asked for the record. If you know otherwise that the domain belongs to the account, say how you know.',
+    reason: 'Reason in place of the record, which the audit log keeps (optional)',
+    verifiedBy: { dns: 'by the record in DNS', operator: 'by the word of an operator' },
+    unreadable: 'Its secret was set with another GW_CREDENTIALS_KEY, and nobody can log in with it. Set it again.',
+    remove: 'Remove the identity provider',
+    removeHint: 'Nobody can log in with it any more, and sessions that began with it end. Credentials work as before.',
+  },
+
   webhook: {
     title: 'Webhook of budgets',
     set: 'Set an address',

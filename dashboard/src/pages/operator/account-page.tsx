@@ -15,6 +15,7 @@ import { type Column, Empty, Rows } from '../../parts/table.tsx';
 import { groups } from '../../usage/series.ts';
 import { UsageView } from '../../usage/usage-view.tsx';
 import { words } from '../../words/operator-words.ts';
+import { Issuer } from './account/issuer.tsx';
 import { Settings } from './account/settings.tsx';
 import { Webhook } from './account/webhook.tsx';
 import { stateColors } from './accounts.tsx';
@@ -40,6 +41,7 @@ export function AccountPage({ id, role }: AccountPageProps) {
       <Settings account={account.data} isAdmin={role === 'admin'} />
       <Keys id={id} mayRevoke={role !== 'viewer'} onRevoke={(key) => setDeed({ kind: 'revoke', key })} />
       <People accountId={id} mayAdd={role === 'admin'} />
+      <Issuer accountId={id} mayChange={role === 'admin'} />
       <AccountBudgets accountId={id} mayChange={role === 'admin'} />
       {role === 'admin' && <Webhook accountId={id} />}
       <Title order={2} size="h4">
