@@ -49,6 +49,15 @@ export const routingTraceSchema = z
       })
       .optional()
       .describe('The limit of the length that the gateway has set, since the client allowed more; absent: it set none'),
+    translation: z
+      .strictObject({
+        api: z.string().describe('The API that the provider was called by'),
+        left_out: z
+          .array(z.string())
+          .describe('Fields of the request that this API has no counterpart for, and that no answer depends on'),
+      })
+      .optional()
+      .describe('Set if the provider that answered does not speak the API of the call; absent: it does'),
     operational_signal: z
       .strictObject({
         source: z.string(),

@@ -5,6 +5,7 @@
  */
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { returningFrom } from '../api/behind.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
 import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
@@ -146,8 +147,10 @@ export class CallRecord {
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     const used = () => amountsUsed(made, facts.usage, identity, this.#model, servedBy);
     const settled = this.#reservation ? settleCall(this.#reservation, used(), this.#end ?? end) : withoutBudgets;
+    const returning = returningFrom(identity.request, this.servedBy);
     const served: ServedCall = {
       by: servedBy,
+      ...(returning && { translation: { api: returning.api, left_out: [...returning.terms.left] } }),
       attempts: this.#attempts ?? 0,
       ...this.#reply,
       failures,

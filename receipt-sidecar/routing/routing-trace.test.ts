@@ -151,6 +151,13 @@ describe('a routing trace', () => {
     ]);
   });
 
+  it('says into which API a call was translated, and which of its fields were left out', () => {
+    const route = routeOf(catalogueOf());
+    const translation = { api: 'chat', left_out: ['system[].cache_control'] };
+    const trace = routingTrace(route, { ...answeredBy(route.failoverChain[0]), translation });
+    expect(routingTraceSchema.parse(trace)).toMatchObject({ translation });
+  });
+
   it('names what was chosen, what failed and what answered', () => {
     const catalogue = catalogueOf();
     const route = routeOf(catalogue);

@@ -28,6 +28,8 @@ export interface ServedCall {
   readonly fault: OperatorFault | null;
   /** The failed attempts whose reasons are known. */
   readonly failures: readonly FailedAttempt[];
+  /** How the call was translated for the deployment that answered; absent: it was not. */
+  readonly translation?: NonNullable<RoutingTrace['translation']>;
   /** RFC 3339 */
   readonly requestedAt: string;
   /** Returns what the call took at a deployment by the formulas of its receipt, or would have taken; null if that is unknown. */
@@ -173,7 +175,7 @@ function failedOf({ failoverChain }: Route, served: ServedCall): FailedCandidate
 
 export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
   const { bound, comparison, pinned } = route;
-  const { attempts, by, requestedAt } = served;
+  const { attempts, by, requestedAt, translation } = served;
   const failed = failedOf(route, served);
   const fallback = fallbackOf(route, by);
   return {
@@ -195,6 +197,7 @@ export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
       ? { prompt: route.estimated.promptTokens, completion: route.estimated.completionTokens }
       : null,
     ...(bound === null ? {} : { answer_bound: bound }),
+    ...(translation && { translation }),
     operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),
     ...savingOf(route, served, failed),
