@@ -80,7 +80,7 @@ export const validationErrors = defineErrors({
   unsupported_field: {
     ...fixRequest,
     message: 'A field of the body is not supported.',
-    when: 'The body has a field that would steer the provider itself (its address, its credential, another model or route, fallbacks, plugins, …), or a field whose name differs from a known one only in case or punctuation (`Model`, `max-tokens`). `param` names it. Other unknown fields are passed on.',
+    when: 'The body has a field that would steer the provider itself (its address, its credential, another model or route, fallbacks, plugins, …), or a field whose name differs from a known one only in case or punctuation (`Model`, `max-tokens`); or the call would have to be translated for the providers of the model, and the field has no counterpart in their API. `param` names it. Other unknown fields are passed on.',
     action: 'Leave the field out.',
   },
   invalid_idempotency_key: {

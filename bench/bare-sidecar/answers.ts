@@ -66,6 +66,7 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
     standIn: { degraded: textOf(degradedBytes), assumed: null, sealed },
     timeouts: { upstreamTimeoutS: 600, firstByteTimeoutS: 30 },
     attempts: {
+      apis: new Set(),
       headers: [],
       others: others.length,
       order: [

@@ -49,6 +49,8 @@ export interface Attempts {
   readonly order: readonly string[];
   /** Whether the first attempt goes to its provider without the deployment's listener. */
   readonly isDirect: boolean;
+  /** The APIs that the attempts are made by. */
+  readonly apis: ReadonlySet<string>;
   /** The form of the request, by which deployments are judged. */
   readonly form: string;
   /** Returns the fields that the gateway adds to the body for this deployment. */
@@ -116,7 +118,8 @@ export function attemptsOf(
     isDirect: direct !== null,
   });
   const made = attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
-  return { ...made, form, addedFor: (candidate) => addedTo(bodyOf(sent, candidate), targetOf(sent, candidate)) };
+  const apis = new Set([head, ...others.slice(0, made.others)].map((each) => apiOf(sent, each)));
+  return { ...made, apis, form, addedFor: (candidate) => addedTo(bodyOf(sent, candidate), targetOf(sent, candidate)) };
 }
 
 /** `direct`: the cluster of a direct first attempt; null for one through the listener. */
@@ -144,7 +147,7 @@ function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
   return end === -1 ? others : others.slice(0, end);
 }
 
-type MadeAttempts = Omit<Attempts, 'form' | 'addedFor'>;
+type MadeAttempts = Omit<Attempts, 'apis' | 'form' | 'addedFor'>;
 
 /** Returns null if the headers are too large for Envoy. */
 function attemptsOver(

@@ -11,6 +11,7 @@ import { attemptOrderHeader, onceMore, requestIdField } from '@gw/contract/inter
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
+import { providerHeaders } from '../api/provider-headers.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { type Attempts, timeoutsOf } from '../attempts/attempt-requests.ts';
 import type { StandIn } from '../receipt/entry-content.ts';
@@ -42,7 +43,7 @@ interface OutgoingHead {
   /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
-  readonly attempts: Pick<Attempts, 'headers' | 'order' | 'others'>;
+  readonly attempts: Pick<Attempts, 'apis' | 'headers' | 'order' | 'others'>;
   readonly receiptId: string;
   readonly standIn: StandIn;
   /** Whether an earlier call with its idempotency key may have run. */
@@ -56,8 +57,10 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const { attempts, headers, isRerun, length, path, receiptId, request, route, slot, standIn, timeouts } = outgoing;
   const retries = attempts.order.length - 1;
   const ofFirst = timeoutsOf(route, timeouts);
+  const ofApis = providerHeaders(request.endpoint, attempts.apis, (name) => headers.get(name));
   const forAttempts = [
     ...attempts.headers,
+    ...ofApis.map(([name, value]) => setHeader(name, value)),
     patienceHeader(request.stream, attempts.others, ofFirst),
     ...(retries > 0 ? [setHeader(attemptReceipt, receiptId)] : []),
   ];

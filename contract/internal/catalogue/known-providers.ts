@@ -78,6 +78,14 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     base_url: 'https://api.anthropic.com/v1',
     source: 'platform.claude.com/docs/en/api/openai-sdk',
   },
+  'anthropic-messages': {
+    name: 'Anthropic (Messages API)',
+    apis: ['messages'],
+    base_url: 'https://api.anthropic.com/v1',
+    auth_header: 'x-api-key',
+    auth_scheme: null,
+    source: 'platform.claude.com/docs/en/api/messages',
+  },
   'google-gemini': {
     name: 'Google Gemini (compatible endpoint)',
     apis: ['chat', 'embeddings'],
