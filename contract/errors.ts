@@ -22,6 +22,8 @@ export interface ApiError {
   readonly retryAfterS?: number;
   /** True if a retry cannot succeed, although it often can after this code. */
   readonly isFutile?: boolean;
+  /** True if the provider says that it is overloaded (529). */
+  readonly isOverload?: boolean;
 }
 
 /** `status` is 404 for a lookup by path, where the same code in a body gives 400. */

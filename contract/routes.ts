@@ -44,6 +44,7 @@ export const routes: readonly Route[] = [
   { ...inference, path: '/v1/chat/completions', summary: 'Create a chat completion with a receipt' },
   { ...inference, path: '/v1/completions', summary: 'Create a text completion with a receipt' },
   { ...inference, path: '/v1/responses', summary: 'Create a response with a receipt' },
+  { ...inference, path: '/v1/messages', summary: 'Create a message with a receipt, as in the API of Anthropic' },
   { ...inference, path: '/v1/embeddings', summary: 'Create embeddings with a receipt' },
   { ...catalogue, path: '/v1/models', summary: 'List models' },
   { ...catalogue, path: '/v1/models/{model_id}', summary: 'Read one model' },

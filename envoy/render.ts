@@ -22,6 +22,7 @@ import { corsPolicy } from './cors.ts';
 import { leaseLua } from './lease-lua.ts';
 import { localReplies } from './local-replies.ts';
 import { luaString } from './lua-string.ts';
+import { messagesLua } from './messages-lua.ts';
 import { probeListener } from './probe-listener.ts';
 import { readinessFilter } from './readiness.ts';
 import { replyEndFilter } from './reply-end.ts';
@@ -131,6 +132,7 @@ export function renderEnvoy(settings: EnvoySettings, base: string): string {
     ['CALLER_FIELD', callerField],
     ['REPLY_END', replyEndFilter(settings.replyEndModule)],
     ['LEASE_LUA', leaseLua(settings.templateDir)],
+    ['MESSAGES_LUA', messagesLua(settings.templateDir)],
     ['DEGRADED_LUA', lua],
     ['PROBE_LISTENER', probeListener(settings.probeListen, internal)],
     ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],

@@ -4,7 +4,7 @@
  * Invariant: every route to a provider or the control plane requires key, scope and limit. Envoy itself answers everything without a key,
  * so that a flood reaches no service. Every path outside the table gives 404, every other method 405, both without a key.
  */
-import { type Addresses, type ApiError, apiError, errorPagePath, errorPagesPath } from '@gw/contract/errors';
+import { type Addresses, apiError, errorPagePath, errorPagesPath } from '@gw/contract/errors';
 import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader, onceMore } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
@@ -12,49 +12,15 @@ import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { type Route, routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import { overwriting } from './attempt-filters.ts';
+import { byItself, directError, formOf, withoutLua, withoutSidecar } from './direct-errors.ts';
 import { withLease } from './lease-lua.ts';
+import { messagesPath } from './messages-lua.ts';
 import { replyRequestId, requestTime, toOneProvider, toProviders } from './provider-routes.ts';
 import { notReady, readinessPath } from './readiness.ts';
 import { noOtherProtocol } from './refused-requests.ts';
-import { bodyActions, keyAndScope, patience, perRoute, rateLimits } from './route-parts.ts';
+import { methodMatch, methodsOf, pathMatch, patternOf } from './route-matches.ts';
+import { bodyActions, keyAndScope, patience, rateLimits } from './route-parts.ts';
 import { directJson, refusal, sinkPaths } from './sink.ts';
-import { typed } from './typed.ts';
-
-/** HEAD is GET without a body, for probes and caches. */
-const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
-const methodMatch = (method: string) => {
-  const [only = method, ...others] = methodsOf(method);
-  const match = others.length > 0 ? { safe_regex: { regex: [only, ...others].join('|') } } : { exact: only };
-  return { headers: [{ name: ':method', string_match: match }] };
-};
-
-const withoutKey = perRoute(
-  'envoy.filters.http.ext_authz',
-  'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute',
-  { disabled: true },
-);
-const withoutSidecar = perRoute(
-  'envoy.filters.http.ext_proc',
-  'envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute',
-  { disabled: true },
-);
-const withoutLua = perRoute('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.LuaPerRoute', {
-  disabled: true,
-});
-const notBuffered = typed('envoy.extensions.filters.http.buffer.v3.BufferPerRoute', { disabled: true });
-const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: notBuffered };
-/** For Envoy's own answers: otherwise a 404 without a key would be a 401. */
-const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
-
-// A model id may contain slashes, and a hash a colon, raw or encoded; no other name may contain a percent sign.
-const patternOf = (path: string): string =>
-  path
-    .replace('{model_id}', '.+')
-    .replace('{methodology_hash}', '(?:[A-Za-z0-9._~:-]|%3[Aa])+')
-    .replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+');
-
-const pathMatch = (path: string): object =>
-  path.includes('{') ? { safe_regex: { regex: patternOf(path) } } : { path };
 
 /** `path` selects the sink's answer. */
 const toSink = (path: string) => ({
@@ -82,7 +48,8 @@ const providerActions = [
 ] as const;
 
 function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSettings): object[] {
-  const filters = keyAndScope(route, { body: 'counts' });
+  const form = formOf(route.path);
+  const filters = { ...keyAndScope(route, { body: 'counts' }), ...form.typed_per_filter_config };
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
@@ -100,7 +67,8 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
       match: { ...match, headers: [...method, tooLarge] },
       // Its bytes are not read, so they are free.
       route: { ...toSink(sinkPaths.refusedSize), rate_limits: rateLimits(route.limit ?? 'calls') },
-      typed_per_filter_config: { ...byItself, ...keyAndScope(route) },
+      ...form,
+      typed_per_filter_config: { ...byItself, ...filters, ...keyAndScope(route) },
     },
     // Reached only after the sidecar's last request message, which names the clusters and clears the route. Only streams have an idle
     // time-out; the sidecar limits the whole time of a JSON reply.
@@ -112,6 +80,7 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
       name: 'sink',
       match: { ...match, headers: method },
       route: { cluster: 'sink', timeout: '5s', rate_limits: limits },
+      ...form,
       typed_per_filter_config: { ...filters, ...(leases ? withLease : {}) },
     },
   ];
@@ -134,13 +103,6 @@ function controlRoutes(route: Route): object[] {
   const others = within('10s');
   return route.method === 'GET' ? [others] : [within(waitsForFirst.timeout, waitsForFirst.headers), others];
 }
-
-const directError = (name: string, match: object, error: ApiError, addresses: Addresses, allow?: string): object => ({
-  name,
-  match,
-  ...refusal(error, addresses, allow),
-  typed_per_filter_config: byItself,
-});
 
 const health = {
   name: 'health',
@@ -174,7 +136,12 @@ const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
   '/healthz': (addresses) => [leaving(addresses), health],
   // The filter for health answers; if it ever did not, nobody is to send calls here.
   [readinessPath]: (addresses) => [
-    directError('readiness', { path: readinessPath, ...methodMatch('GET') }, notReady, addresses),
+    directError({
+      name: 'readiness',
+      match: { path: readinessPath, ...methodMatch('GET') },
+      error: notReady,
+      addresses,
+    }),
   ],
   '/openapi.json': () => [behindSink('document', '/openapi.json')],
   [keySetPath]: () => [behindSink('key set', keySetPath)],
@@ -230,27 +197,38 @@ export function envoyRoutes(settings: RouteSettings): object[] {
       .flatMap((route) => methodsOf(route.method))
       .join(', ');
   const wrongMethod = paths.map((path) =>
-    directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow(path)),
+    directError({
+      name: 'wrong method',
+      match: pathMatch(path),
+      error: apiError('method_not_allowed'),
+      addresses,
+      allow: allow(path),
+      path,
+    }),
   );
   const slashed = paths.map((path) => {
     // Dots are themselves here alone; where a name stands for a pattern they are part of that.
     const pattern = path.includes('{') ? patternOf(path) : path.replaceAll('.', '\\.');
-    return directError('slashes', { safe_regex: { regex: withMoreSlashes(pattern) } }, slashError(path), addresses);
+    const match = { safe_regex: { regex: withMoreSlashes(pattern) } };
+    return directError({ name: 'slashes', match, error: slashError(path), addresses, path });
   });
   const preflights = settings.corsOrigins.length > 0 ? paths.map((path) => preflight(path, allow(path))) : [];
   return [
     // No other route matches a tunnel, and without one its client would wait for ever.
-    directError(
-      'tunnel',
-      { connect_matcher: {} },
-      apiError('invalid_request', { message: noOtherProtocol }),
+    directError({
+      name: 'tunnel',
+      match: { connect_matcher: {} },
+      error: apiError('invalid_request', { message: noOtherProtocol }),
       addresses,
-    ),
+    }),
     grpc,
     ...handled,
     ...preflights,
     ...wrongMethod,
     ...slashed,
-    directError('unknown path', { prefix: '/' }, apiError('unknown_endpoint'), addresses),
+    ...[messagesPath, '/'].map((path) => {
+      const match = path === '/' ? { prefix: path } : { path_separated_prefix: path };
+      return directError({ name: 'unknown path', match, error: apiError('unknown_endpoint'), addresses, path });
+    }),
   ];
 }

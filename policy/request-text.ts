@@ -25,6 +25,9 @@ const proseFields = new Set([
   'suffix',
   'prediction',
   'description',
+  // Anthropic's
+  'system',
+  'thinking',
 ]);
 export interface RequestText {
   readonly texts: Texts;
@@ -80,7 +83,7 @@ const isMedium = (field: string, holder: string): boolean =>
 
 /** Responses have files directly in what is said or returned, and reasoning that only the provider can read. */
 const isBytes = (field: string, holder: string): boolean =>
-  (field === 'data' && holder === 'input_audio') ||
+  (field === 'data' && (holder === 'input_audio' || holder === 'source')) ||
   (field === 'file_data' && (holder === 'file' || holder === 'content' || holder === 'output')) ||
   field === encrypted;
 

@@ -18,8 +18,13 @@ export interface Choice {
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
 }
 
+export interface ForcedTool {
+  readonly name: string;
+  readonly parameters: unknown;
+}
+
 /** Returns the function to call: the one named by `tool_choice`, or the first one for `"required"`. */
-function forcedTool(call: Call): { name: string; parameters: unknown } | null {
+function forcedTool(call: Call): ForcedTool | null {
   const { tools, tool_choice: wanted } = call.fields;
   const named = isFields(wanted) && isFields(wanted.function) ? wanted.function.name : null;
   if (!Array.isArray(tools) || (wanted !== 'required' && named === null)) return null;

@@ -5,6 +5,7 @@
  * meaning for a reply (`no-done` for JSON) does not change it.
  */
 import type { Directives, Fault } from './directives.ts';
+import { MESSAGE_STOP } from './messages.ts';
 import { DONE, errorReply, type JsonReply, jsonReply, type Reply, type StreamReply, sse, withFields } from './reply.ts';
 import { slice } from './text.ts';
 
@@ -129,11 +130,12 @@ function streamFaults(reply: StreamReply, { faults, bytes }: Directives): Stream
   if (faults.has('big')) stream = changeMiddle(stream, (event) => pad(event, bytes));
   if (faults.has('malformed')) stream = changeMiddle(stream, (event) => `${event.trimEnd().slice(0, -7)}\n\n`);
   if (faults.has('stall-end'))
-    stream = { ...stream, tail: stream.tail.filter((event) => event.includes('"finish_reason":"')) };
+    stream = { ...stream, tail: stream.tail.filter((event) => /"(?:finish|stop)_reason":"/.test(event)) };
   if (faults.has('stall-energy'))
-    stream = { ...stream, tail: stream.tail.filter((event) => /"finish_reason":"|"usage":\{/.test(event)) };
+    stream = { ...stream, tail: stream.tail.filter((event) => /"(?:finish|stop)_reason":"|"usage":\{/.test(event)) };
   if (faults.has('running-usage')) stream = countedOnce(stream);
-  if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
+  if (faults.has('no-done'))
+    stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE && event !== MESSAGE_STOP) };
   // The error comes first.
   if (faults.has('too-long-event')) stream = { ...stream, head: [], tokens: [TOO_LONG_EVENT], tail: [] };
   for (const fault of ['error-event', 'failed-event'] as const)

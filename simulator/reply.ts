@@ -73,6 +73,7 @@ const errorTypes: Record<number, readonly [type: string, code: string | null]> =
   429: ['requests', 'rate_limit_exceeded'],
   500: ['server_error', null],
   503: ['server_error', 'overloaded'],
+  529: ['server_error', 'overloaded'],
 };
 
 /** OpenAI's error object: `{"error":{message,type,param,code}}`. */

@@ -8,6 +8,8 @@ import { type Echo, echoOf } from './echo.ts';
 import { embeddingReply } from './embeddings.ts';
 import { applyFaults } from './faults.ts';
 import { Holds } from './holds.ts';
+import { messageCountReply, messageReply } from './messages.ts';
+import { inMessagesForm } from './messages-form.ts';
 import { CREATED, modelList, models } from './models.ts';
 import { errorReply, jsonReply, type Reply } from './reply.ts';
 import { createRequestLog, type LogEntry, type RequestLog } from './request-log.ts';
@@ -22,6 +24,8 @@ const endpoints: ReadonlyMap<string, Endpoint> = new Map([
   ['completions', completionReply],
   ['embeddings', embeddingReply],
   ['responses', responseReply],
+  ['messages', messageReply],
+  ['messages/count_tokens', messageCountReply],
 ]);
 
 /** `/v1/x` is the site "" and the rest "x"; `/paris/v1/x` is the site "paris". Null if it is not a path of the API. */
@@ -120,7 +124,8 @@ function handleCall(
       if (isBadDirective(read)) return errorReply(400, read.message, read.header);
       if (body === null) return errorReply(413, 'The body is too large.');
       const echo = echoOf(directives, path, req.rawHeaders, body);
-      return applyFaults(answer(method, target.rest, body, directives, echo), directives);
+      const made = applyFaults(answer(method, target.rest, body, directives, echo), directives);
+      return target.rest.startsWith('messages') ? inMessagesForm(made) : made;
     });
     deliver(res, reply, directives, timing);
   });

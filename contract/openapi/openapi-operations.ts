@@ -24,6 +24,7 @@ import {
 } from '../keys.ts';
 import { lineageSchema } from '../lineage.ts';
 import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from '../management.ts';
+import { messageEventSchema, messageRequestSchema, messageResponseSchema } from '../messages.ts';
 import { methodologySchema } from '../methodology.ts';
 import { receiptSchema } from '../receipt.ts';
 import { responseEventSchema, responseRequestSchema, responseSchema } from '../responses.ts';
@@ -76,6 +77,13 @@ export const operations: Readonly<Record<string, Operation>> = {
     request: responseRequestSchema,
     response: responseSchema,
     chunk: responseEventSchema,
+  },
+  'POST /v1/messages': {
+    id: 'createMessage',
+    query: inferenceQuerySchema,
+    request: messageRequestSchema,
+    response: messageResponseSchema,
+    chunk: messageEventSchema,
   },
   'POST /v1/embeddings': {
     id: 'createEmbedding',

@@ -1,12 +1,19 @@
 /** The APIs that the gateway speaks. */
 import { defined } from '@gw/contract/internal/defined';
+import { anthropicMessages } from './anthropic-messages/shape.ts';
 import { openaiChat } from './openai-chat/shape.ts';
 import { openaiCompletions } from './openai-completions/shape.ts';
 import { openaiEmbeddings } from './openai-embeddings/shape.ts';
 import { openaiResponses } from './openai-responses/shape.ts';
 import type { ApiShape } from './port/shape.ts';
 
-export const shapes: readonly ApiShape[] = [openaiChat, openaiCompletions, openaiEmbeddings, openaiResponses];
+export const shapes: readonly ApiShape[] = [
+  openaiChat,
+  openaiCompletions,
+  openaiEmbeddings,
+  openaiResponses,
+  anthropicMessages,
+];
 
 const byPath = new Map(shapes.map((shape) => [shape.path, shape]));
 const byName = new Map(shapes.map((shape) => [shape.name, shape]));

@@ -249,6 +249,8 @@ export class Call implements Processor {
   }
 
   #answerError(error: ApiError, receiptId: string | null): void {
-    this.#call.answer(immediate(error, errorBody(error, this.#context.addresses), receiptId));
+    const shape = shapeAt(pathOf(this.#headers));
+    const body = (shape?.errorBody ?? errorBody)(error, this.#context.addresses, requestIdOf(this.#headers));
+    this.#call.answer(immediate(error, body, receiptId));
   }
 }

@@ -4,10 +4,11 @@
  *
  * Invariant: no receipt where no provider was asked at all. Where that is not known, one counts as asked.
  */
-import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { operatorFaults } from '@gw/contract/internal/operator-faults';
 import type { ProcessorCall } from '@gw/grpc/service';
 import { faultError } from '../api/provider-errors/provider-error.ts';
+import { shapeOf } from '../api/shapes.ts';
 import { type AttemptOutcome, ownOutcome } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempts, failedBefore } from '../attempts/failed-attempts.ts';
 import { settlements } from '../attempts/settlement.ts';
@@ -52,7 +53,7 @@ function answer(
   { addresses, failedAttempts }: Context,
 ): void {
   const { attempts, headers } = ending;
-  const { receiptId, route } = record.identity;
+  const { receiptId, request, requestId, route } = record.identity;
   const known = failedAttempts.of(receiptId);
   const outcomes = failedBefore(route.failoverChain, ending.deployment, attempts).map(
     ({ deployment: { id } }) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed',
@@ -68,7 +69,7 @@ function answer(
         : own === 'not_ready'
           ? apiError('overloaded')
           : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
-  const body = errorBody(error, addresses);
+  const body = shapeOf(request.endpoint).errorBody(error, addresses, requestId);
   if (last === undefined) {
     record.discard(error.status);
     return call.answer({ ...immediate(error, body, null), ...notAsked });

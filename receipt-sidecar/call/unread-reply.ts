@@ -4,10 +4,11 @@
  *
  * Invariant: the call is recorded, or discarded where no provider was reached, and its idempotency key is freed first.
  */
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, apiError } from '@gw/contract/errors';
 import { firstEventHeader, unreadableReply } from '@gw/contract/internal/first-event';
 import type { ProcessorCall } from '@gw/grpc/service';
 import { faultError, providerError } from '../api/provider-errors/provider-error.ts';
+import { shapeOf } from '../api/shapes.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { KeptReply } from '../guards/idempotency/kept-reply.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
@@ -33,7 +34,7 @@ interface UnreadReply {
 /** Returns whether it has answered: false for a reply whose body is to be read. */
 export function answerUnread(unread: UnreadReply): boolean {
   const { added, addresses, attempts, call, headers, isEmpty, judged, kept, record } = unread;
-  const { receiptId, request } = record.identity;
+  const { receiptId, request, requestId } = record.identity;
   const isRerun = kept?.mayHaveRun ?? false;
   if (!headers.has('x-gw-deployment')) {
     // Envoy's own reply (a time-out, no connection): our error object already.
@@ -63,6 +64,7 @@ export function answerUnread(unread: UnreadReply): boolean {
   const error = advised(told, judged, attempts);
   const end = isEmpty ? 'nothing_generated' : failure === undefined ? 'unreadable' : 'error_reply';
   const { saved } = record.breakOff('provider', null, end);
-  answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
+  const body = shapeOf(request.endpoint).errorBody(error, addresses, requestId);
+  answerAfter(saved, call, immediate(error, body, receiptId, isRerun), record);
   return true;
 }

@@ -5,7 +5,7 @@
  * refused above 16 MiB (`mostStreamBytes`). Nothing of a completion reaches the client that was not read: where no thread could,
  * Envoy goes on without us, and its Lua filter cleans the body that it still has and adds the degraded receipt.
  */
-import { type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { type ApiError, apiError, errorHeaders } from '@gw/contract/errors';
 import { defined } from '@gw/contract/internal/defined';
 import { finishedHeader } from '@gw/contract/internal/finished-header';
 import { returningFrom } from '../api/behind.ts';
@@ -152,7 +152,8 @@ export class JsonReply implements Reply {
   #answerError(error: ApiError, { saved }: Recorded): void {
     const { record, addresses, call, kept } = this.#context;
     kept?.free();
-    const body = Buffer.from(errorBody(error, addresses));
+    const { request, requestId } = record.identity;
+    const body = Buffer.from(shapeOf(request.endpoint).errorBody(error, addresses, requestId));
     const setHeaders = [
       setHeader(':status', String(error.status)),
       ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),

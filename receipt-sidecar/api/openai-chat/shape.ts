@@ -1,5 +1,6 @@
 /** OpenAI's `POST /v1/chat/completions`. */
 import { chatRequestSchema } from '@gw/contract/chat';
+import { errorBody } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { requestText } from '@gw/policy/request-text';
 import { chunkStream } from '../openai/chunk-stream.ts';
@@ -17,6 +18,7 @@ export const openaiChat: ApiShape = {
   name: 'chat',
   path: '/v1/chat/completions',
   kind: 'chat',
+  errorBody,
   request: {
     schema: chatRequestSchema,
     promptField: 'messages',

@@ -1,6 +1,6 @@
 /** OpenAI's `POST /v1/completions`. */
 import { completionRequestSchema } from '@gw/contract/completions';
-import { type ApiError, fieldError } from '@gw/contract/errors';
+import { type ApiError, errorBody, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { requestText } from '@gw/policy/request-text';
 import { chunkStream } from '../openai/chunk-stream.ts';
@@ -33,6 +33,7 @@ export const openaiCompletions: ApiShape = {
   name: 'completions',
   path: '/v1/completions',
   kind: 'chat',
+  errorBody,
   request: {
     schema: completionRequestSchema,
     promptField: 'prompt',

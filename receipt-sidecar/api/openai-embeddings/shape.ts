@@ -1,5 +1,6 @@
 /** OpenAI's `POST /v1/embeddings`. */
 import { embeddingRequestSchema } from '@gw/contract/embeddings';
+import { errorBody } from '@gw/contract/errors';
 import { requestText } from '@gw/policy/request-text';
 import { promptCount, promptTexts } from '../openai/given.ts';
 import { jsonReply } from '../openai/reply-counts.ts';
@@ -10,6 +11,7 @@ export const openaiEmbeddings: ApiShape = {
   name: 'embeddings',
   path: '/v1/embeddings',
   kind: 'embedding',
+  errorBody,
   request: {
     schema: embeddingRequestSchema,
     promptField: 'input',

@@ -4,7 +4,7 @@
  * To add an API, write a folder beside this file that implements `ApiShape`, and list it in shapes.ts. No other folder of
  * the sidecar knows the field names of any API; shapes.test.ts searches for them.
  */
-import type { ApiError } from '@gw/contract/errors';
+import type { Addresses, ApiError } from '@gw/contract/errors';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
@@ -21,6 +21,8 @@ export interface ApiShape {
   readonly path: string;
   /** The kind of model that serves it. A call of kind `embedding` generates no tokens. */
   readonly kind: SnapshotModel['kind'];
+  /** Returns the body of an error reply. `requestId`: of the call; null where it is not known. */
+  errorBody(error: ApiError, addresses: Addresses, requestId: string | null): string;
   readonly request: RequestShape;
   readonly reply: ReplyShape;
 }

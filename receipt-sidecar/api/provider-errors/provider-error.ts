@@ -111,6 +111,9 @@ export function providerError(
     case 408:
     case 504:
       return apiError('upstream_timeout');
+    // Anthropic, and who has its API.
+    case 529:
+      return { ...apiError('upstream_error'), isOverload: true };
     // TGI, where a generation fails.
     case 424:
       return apiError('upstream_error');
