@@ -4,13 +4,17 @@ import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/cont
 import { overheadHeader } from '@gw/contract/internal/overhead';
 import { typed } from './typed.ts';
 
-/** Headers that the official SDK sends from a browser, besides those that every page may send. */
+/** Headers that the official SDKs send from a browser, besides those that every page may send. */
 const requestHeaders = [
   'authorization',
   'content-type',
   idempotencyKeyHeader,
   'openai-organization',
   'openai-project',
+  'x-api-key',
+  'anthropic-version',
+  'anthropic-beta',
+  'anthropic-dangerous-direct-browser-access',
   ...[
     'arch',
     'helper-method',
@@ -27,6 +31,7 @@ const requestHeaders = [
 
 const replyHeaders = [
   'x-request-id',
+  'request-id',
   'x-gw-receipt-altered',
   'x-gw-receipt-id',
   budgetHeaderName,

@@ -11,6 +11,8 @@
 
 -- Bounds the kept part of a line that has no end yet, in bytes.
 local LONGEST_LINE = 65536
+-- A shorter piece of a stream is read together with what came before it.
+local SHORT = 512
 local UPSTREAM_ERROR = @UPSTREAM_ERROR@
 local RECEIPT_ERROR = @RECEIPT_ERROR@
 local FINISHED = @FINISHED@
@@ -207,12 +209,14 @@ local function receipt_event(gw, first, last)
   local uuid = gw.receipt_id:gsub('^rcpt_', '')
   local ms = tonumber((uuid:sub(1, 13):gsub('-', '')), 16) or 0 -- a UUIDv7 begins with its time
   local values = {
+    stop_reason = last:match('"stop_reason"%s*:%s*("[%w_]+")') or 'null',
+    output_tokens = last:match('.*"output_tokens"%s*:%s*(%d+)') or '0',
     id = origin.id or '"' .. gw.id_prefix .. uuid .. '"',
     created = origin.created or tostring(math.floor(ms / 1000)),
     model = origin.model or asked.model or '""',
     gw = gw.degraded,
   }
-  return (gw.stream_event:gsub('@(%a+)@', values))
+  return (gw.stream_event:gsub('@([%a_]+)@', values))
 end
 
 -- How much of a text to hold back: a line without its end, of which a key or the words of the end may have been cut.
@@ -304,7 +308,7 @@ local function finish_stream(handle, headers, gw)
       local at = done_line(text, at_line_start, done)
       local keep = at and #text - at + 1 or unfinished(text)
       local out = keep == 0 and text or text:sub(1, #text - keep)
-      if #out > 0 then last = #out < 4 and last .. out or out end
+      if #out > 0 then last = #out < SHORT and (last .. out):sub(-SHORT) or out end
       if first == '' and out:find('data:', 1, true) then first = out end
       -- The sidecar's own receipt, or what passes because the sidecar has died.
       if is_suspect(out) and not state(handle).done then out = rename(out) end

@@ -14,6 +14,7 @@ import {
   unhealthyHeader,
   unreachedHeader,
 } from '@gw/contract/internal/snapshot';
+import { messagesApi, messagesErrorBody } from '@gw/contract/messages-errors';
 import { statusIs } from './attempt-filters.ts';
 import { notReady, readinessReasons } from './readiness.ts';
 import { refusedRequests } from './refused-requests.ts';
@@ -70,6 +71,14 @@ const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
 const keptRequestId = addIfMissing('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 /** The sidecar sets it before a provider is asked, since it cannot add it to an aborted reply. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
+/** The sidecar says so beside the id of the receipt. */
+const isOfMessages = {
+  metadata_filter: {
+    matcher: { filter: 'gw', path: [{ key: 'api' }], value: { string_match: { exact: messagesApi } } },
+    match_if_key_not_found: false,
+  },
+};
+const messagesRequestId = addIfMissing('request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 const unreached = addIfMissing(unreachedHeader, '1');
 /** A local reply after the provider's headers bypasses the filter that adds these, so they come from the metadata of the step that decided the limits. */
 const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
@@ -86,6 +95,14 @@ const json = {
   content_type: 'application/json',
 };
 
+/** The body of an error of Anthropic's API, with the id of the call. */
+const inMessagesForm = (error: ApiError, addresses: Addresses) => {
+  const place = 'the-id-of-the-call';
+  const body = messagesErrorBody(error, addresses, place).replaceAll('%', '%%');
+  const text = body.replace(place, `%DYNAMIC_METADATA(gw:${requestIdField})%`);
+  return { ...json, text_format_source: { inline_string: text } };
+};
+
 export function localReplies(addresses: Addresses): object[] {
   const mapper = (filter: object, error: ApiError, headers: object[] = []) => {
     const own = [...errorHeaders(error)].filter(([name]) => name !== 'content-type');
@@ -99,8 +116,18 @@ export function localReplies(addresses: Addresses): object[] {
   };
   const known = (filter: object, code: CatalogueCode, headers: object[] = []) =>
     mapper(filter, apiError(code), headers);
-  // Two mappers, since only a reply that replaces one with headers lacks the limit headers.
+  // Several mappers, since only a reply that replaces one with headers lacks the limit headers, and passes no filter that would give it the
+  // form of its API.
   const fromProvider = (code: CatalogueCode, filter: object) => [
+    {
+      ...known(both(toProvider, replyHadBegun, isOfMessages, filter), code, [
+        keptRequestId,
+        messagesRequestId,
+        receiptId,
+        ...limits,
+      ]),
+      body_format_override: inMessagesForm(apiError(code), addresses),
+    },
     known(both(toProvider, replyHadBegun, filter), code, [keptRequestId, receiptId, ...limits]),
     known(both(toProvider, filter), code, [keptRequestId, receiptId]),
   ];
@@ -127,6 +154,10 @@ export function localReplies(addresses: Addresses): object[] {
     ),
     known(either(flags('UO', 'OM'), both(statusIs('EQ', 503), details('overload'))), 'overloaded'),
     // The sidecar writes its own refusals of a provider's reply, and only lacks these headers.
+    {
+      filter: both(toProvider, isOfMessages, details('gw_')),
+      headers_to_add: [keptRequestId, messagesRequestId, notSniffed, ...limits],
+    },
     { filter: both(toProvider, details('gw_')), headers_to_add: [keptRequestId, notSniffed, ...limits] },
     // The only 401 of Envoy itself here; the sidecar replaces it if it still can.
     known(both(toProvider, statusIs('EQ', 401)), 'upstream_credential_missing', [

@@ -87,7 +87,7 @@ describe('envoy --mode validate', () => {
 
   it('a placeholder that nobody fills is refused', () => {
     writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
-    for (const filter of ['degraded.lua', 'lease.lua', 'messages.lua']) writeFileSync(join(dir, filter), '');
+    for (const filter of ['degraded.lua', 'lease.lua', 'anthropic.lua']) writeFileSync(join(dir, filter), '');
     expect(() => renderEnvoy(testSettings(dir, { templateDir: dir }), dir)).toThrow('UNKNOWN');
   });
 });

@@ -47,6 +47,8 @@ export interface Operation {
   readonly csv?: true;
   /** Schema of the data of one event, if the reply can be a stream. */
   readonly chunk?: z.ZodType;
+  /** What the success of a stream is; that of chat completions by default. */
+  readonly streamText?: string;
   readonly mayBePending?: boolean;
   /** A job builds long replies; 202 shows its progress. */
   readonly mayBeJob?: true;
@@ -84,6 +86,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     request: messageRequestSchema,
     response: messageResponseSchema,
     chunk: messageEventSchema,
+    streamText:
+      'Success. With `stream: true` server-sent events, each with its `type` as its name: `message_delta` carries `gw` and `routing_trace`, and `message_stop` ends the stream; a provider that fails midway gives an event `error` instead',
   },
   'POST /v1/embeddings': {
     id: 'createEmbedding',

@@ -6,6 +6,7 @@ import { exampleAddresses } from '../example-addresses.ts';
 import { budgetHeaderName, budgetScopes, budgetUnits } from '../internal/budgets.ts';
 import { reexecuted, reexecutedChange } from '../internal/idempotency-key.ts';
 import { overheadHeader } from '../internal/overhead.ts';
+import { isMessagesPath, messagesErrorBody, messagesErrorTypes } from '../messages-errors.ts';
 import type { Route } from '../routes.ts';
 
 export type Json = Record<string, unknown>;
@@ -121,18 +122,42 @@ export const errorSchema: Json = {
   },
 };
 
+/** The form of errors on the paths of Anthropic's API. */
+export const messagesErrorSchema: Json = {
+  type: 'object',
+  required: ['type', 'error', 'request_id'],
+  properties: {
+    type: { const: 'error' },
+    error: {
+      type: 'object',
+      required: ['code', 'type', 'message', 'param', 'doc_url'],
+      properties: {
+        code: { type: 'string', description: 'Stable; see x-error-catalogue' },
+        type: { type: 'string', enum: [...new Set(Object.values(messagesErrorTypes))] },
+        message: { type: 'string', description: 'For people; may change' },
+        param: { type: ['string', 'null'], description: 'JSON path of the field at fault' },
+        doc_url: { type: 'string', description: 'A page for people about the code' },
+      },
+    },
+    request_id: { type: ['string', 'null'], description: 'As the headers `x-request-id` and `request-id`' },
+  },
+};
+
+/** The name of the schema of errors, and the beginning of the names of their responses, by the path. */
+export const errorName = (path: string): string => (isMessagesPath(path) ? 'MessagesError' : 'Error');
+
 /** OpenAPI 3.1 cannot describe a sequence of events, so this is the schema of one event, in the form that OpenAPI 3.2 has. */
-export const eventSchema = (chunk: Json): Json => ({
+export const eventSchema = (chunk: Json, path: string): Json => ({
   type: 'object',
   required: ['data'],
   properties: {
     data: {
       anyOf: [
-        { const: '[DONE]' },
+        ...(isMessagesPath(path) ? [] : [{ const: '[DONE]' }]),
         {
           type: 'string',
           contentMediaType: 'application/json',
-          contentSchema: { anyOf: [chunk, ref('schemas', 'Error')] },
+          contentSchema: { anyOf: [chunk, ref('schemas', errorName(path))] },
         },
       ],
     },
@@ -146,10 +171,14 @@ const statusesOf = ({ status, pathStatus }: ErrorDefinition): number[] =>
 
 export function errorResponses(): Json {
   const statuses = [...new Set(entries.flatMap(([, entry]) => statusesOf(entry)))].sort();
-  return Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)]));
+  return Object.fromEntries(
+    ['Error', 'MessagesError'].flatMap((name) =>
+      statuses.map((status) => [`${name}${status}`, errorResponse(status, name)] as const),
+    ),
+  );
 }
 
-function errorResponse(status: number): Json {
+function errorResponse(status: number, form: string): Json {
   const codes = entries.filter(([, entry]) => statusesOf(entry).includes(status));
   const names = codes.map(([code]) => code);
   // There is one code for each field of a request.
@@ -157,13 +186,13 @@ function errorResponse(status: number): Json {
   const listed = { enum: names };
   const schema = {
     allOf: [
-      ref('schemas', 'Error'),
+      ref('schemas', form),
       {
         properties: {
           error: {
             properties: {
               code: family ? { anyOf: [listed, family] } : listed,
-              type: { enum: [...new Set(codes.map(([, { type }]) => type))] },
+              ...(form === 'Error' && { type: { enum: [...new Set(codes.map(([, { type }]) => type))] } }),
             },
           },
         },
@@ -173,7 +202,7 @@ function errorResponse(status: number): Json {
   return {
     description: `One of: ${[...names, ...(family ? ['invalid_<field>'] : [])].join(', ')}`,
     headers: errorHeadersOf(status, names),
-    content: { 'application/json': { schema, example: errorExample(status, names) } },
+    content: { 'application/json': { schema, example: errorExample(status, names, form) } },
   };
 }
 
@@ -194,7 +223,9 @@ function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
 }
 
 /** The first error of the status, as the gateway writes it. */
-function errorExample(status: number, [first]: readonly CatalogueCode[]): Json {
+function errorExample(status: number, [first]: readonly CatalogueCode[], form: string): Json {
   if (first === undefined) throw new Error(`No code has the status ${status}.`);
-  return JSON.parse(errorBody(apiError(first, { status }), exampleAddresses));
+  const error = apiError(first, { status });
+  if (form === 'Error') return JSON.parse(errorBody(error, exampleAddresses));
+  return JSON.parse(messagesErrorBody(error, exampleAddresses, '0192f0c1-2d7e-7b3a-9c44-5f0e6a1b2c3d'));
 }

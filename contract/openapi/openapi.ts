@@ -7,12 +7,14 @@ import { z } from 'zod';
 import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
 import { packJobSchema } from '../evidence.ts';
 import { defined } from '../internal/defined.ts';
+import { isMessagesPath } from '../messages-errors.ts';
 import { operatorErrorCatalogue } from '../operator-errors.ts';
 import { receiptSchema } from '../receipt.ts';
 import { type Route, routes } from '../routes.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
 import { type Operation, operations } from './openapi-operations.ts';
 import {
+  errorName,
   errorResponses,
   errorSchema,
   eventSchema,
@@ -20,6 +22,7 @@ import {
   idempotencyParameter,
   type Json,
   jsonBody,
+  messagesErrorSchema,
   pageBody,
   ref,
   successHeaders,
@@ -51,10 +54,14 @@ export function openApiDocument(baseUrl: string): Json {
           'output',
         ),
         Error: errorSchema,
+        MessagesError: messagesErrorSchema,
       },
       headers,
       responses: errorResponses(),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'The API key' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The API key' },
+      },
     },
     'x-error-catalogue': { ...errorCatalogue, ...fieldErrors },
     // For clients of the operators' port.
@@ -107,7 +114,7 @@ function operation(route: Route): Json {
   return {
     operationId: known.id,
     summary: route.summary,
-    ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
+    ...(route.scope ? { security: securityOf(route), 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {
       requestBody: { required: !known.requestOptional, content: jsonBody(schemaRef(known.request)) },
@@ -115,6 +122,8 @@ function operation(route: Route): Json {
     responses: responses(route, known),
   };
 }
+
+const securityOf = ({ path }: Route): Json[] => [{ bearer: [] }, ...(isMessagesPath(path) ? [{ apiKey: [] }] : [])];
 
 const parameterTexts: Readonly<Record<string, string>> = {
   model_id: 'May hold slashes, raw or as %2F',
@@ -145,9 +154,9 @@ function responses(route: Route, known: Operation): Json {
   const schema = known.response === null ? { type: 'object' } : schemaRef(known.response);
   const content: Json = known.isPage ? { ...pageBody } : jsonBody(schema, known.mediaType);
   if (known.csv) content['text/csv'] = { schema: { type: 'string' } };
-  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(schemaRef(known.chunk)) };
+  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(schemaRef(known.chunk), route.path) };
   const success = {
-    description: known.chunk ? streamText : 'Success',
+    description: known.chunk ? (known.streamText ?? streamText) : 'Success',
     headers: successHeaders(route, known.immutable),
     content,
   };
@@ -175,7 +184,9 @@ function responses(route: Route, known: Operation): Json {
     ...(known.immutable && {
       304: { description: '`If-None-Match` names the current version', headers: successHeaders(route, true) },
     }),
-    ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
+    ...Object.fromEntries(
+      errorStatuses(route).map((status) => [status, ref('responses', `${errorName(route.path)}${status}`)]),
+    ),
     ...(known.isPage && route.path.includes('{') && { 404: unknownPage(route) }),
   };
 }

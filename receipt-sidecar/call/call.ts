@@ -4,10 +4,11 @@
  * Invariants: every message is answered; the cluster of a provider is named only in the last request answer, so a call
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
-import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { type ApiError, apiError } from '@gw/contract/errors';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
+import { errorBodyFor } from '../api/error-body.ts';
 import { shapeAt } from '../api/shapes.ts';
 import { judgedReply } from '../attempts/attempt-outcome.ts';
 import { attemptsOf } from '../attempts/attempt-requests.ts';
@@ -249,8 +250,6 @@ export class Call implements Processor {
   }
 
   #answerError(error: ApiError, receiptId: string | null): void {
-    const shape = shapeAt(pathOf(this.#headers));
-    const body = (shape?.errorBody ?? errorBody)(error, this.#context.addresses, requestIdOf(this.#headers));
-    this.#call.answer(immediate(error, body, receiptId));
+    this.#call.answer(immediate(error, errorBodyFor(this.#headers, error, this.#context.addresses), receiptId));
   }
 }

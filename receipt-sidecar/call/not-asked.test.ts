@@ -37,7 +37,7 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
   const kept: string[] = [];
   const failoverChain = ['a', 'b', 'c'].map((id) => ({ deployment: { id } }));
   const record = {
-    identity: { receiptId: 'rcpt', request: {}, route: { failoverChain, pinned } },
+    identity: { receiptId: 'rcpt', request: { endpoint: 'chat' }, route: { failoverChain, pinned } },
     unsaved: null,
     discard: (status: number) => void kept.push(`discarded: ${status}`),
     answeredBy: (deployment: string | null) => void kept.push(`by ${deployment}`),

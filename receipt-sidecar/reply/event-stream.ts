@@ -16,10 +16,16 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { StreamEvent, StreamReader, Written } from '../api/port/shape.ts';
 import { type Additions, parseObject, withoutForgery } from '../wire/json-body.ts';
 import { Outbox } from '../wire/outgoing.ts';
-import { dataEvent, isPlain, keepAlive } from '../wire/write-events.ts';
+import { dataEvent, isPlain, keepAlive, named } from '../wire/write-events.ts';
 import { BoundedEvents } from './bounded-events.ts';
 import { type Carrier, HeldChunks } from './held-chunks.ts';
-import { type EventStreamOptions, type StreamFacts, type StreamReceipt, streamErrors } from './stream-options.ts';
+import {
+  type EventStreamOptions,
+  failureOf,
+  type StreamFacts,
+  type StreamReceipt,
+  streamErrors,
+} from './stream-options.ts';
 
 /** Commas, lists and objects: reading an event of this many takes some 30 ms. One with all logprobs has a few hundred. */
 export const maxEventParts = 100_000;
@@ -164,7 +170,7 @@ export class EventStream {
     if (!value) this.#fail(streamErrors.unreadable);
     else if (this.#api.isFailure(value, name)) {
       const told = this.#options.refusalFor(value, this.#api.isEmpty);
-      this.#fail(told ?? streamErrors.failedMidway, { text: data, value });
+      this.#fail(told ?? failureOf(value), { text: data, value });
     } else this.#take(bytes, data, value, name);
   }
 
@@ -263,7 +269,3 @@ export class EventStream {
     return this.#untold;
   }
 }
-
-/** Puts the line with the name in front of the data line of an event. */
-const named = (bytes: Buffer, name: string | null): Buffer =>
-  name === null ? bytes : Buffer.concat([Buffer.from(`event: ${name}\n`), bytes]);

@@ -3,6 +3,7 @@ import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { StreamReader } from '../api/port/shape.ts';
+import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import type { StreamFacts } from '../receipt/reply-facts.ts';
 import type { Additions } from '../wire/json-body.ts';
 import type { Room } from '../wire/room.ts';
@@ -42,4 +43,12 @@ export const streamErrors = {
   }),
   saidNothing: apiError('upstream_error', { message: 'The model provider sent a stream without an answer.' }),
   failedMidway: apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' }),
+  overloadedMidway: {
+    ...apiError('upstream_error', { message: 'The model provider was overloaded in the middle of the stream.' }),
+    isOverload: true,
+  },
 } as const;
+
+/** Returns the error for an event by which the provider says that it has failed. */
+export const failureOf = (event: JsonObject): ApiError =>
+  wordsOf(event).type === 'overloaded_error' ? streamErrors.overloadedMidway : streamErrors.failedMidway;

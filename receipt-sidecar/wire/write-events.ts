@@ -23,6 +23,10 @@ export function dataEvent(json: string, name: string | null = null): Buffer {
   return isMisread(line) ? escaped(bytes) : bytes;
 }
 
+/** Puts the line with the name in front of the data line of an event. */
+export const named = (bytes: Buffer, name: string | null): Buffer =>
+  name === null ? bytes : Buffer.concat([Buffer.from(`event: ${name}\n`), bytes]);
+
 /** Escapes the characters that are misread. It works on bytes, since a string full of them would take many times longer. */
 function escaped(bytes: Buffer): Buffer {
   const out = Buffer.allocUnsafe(bytes.length * 3);

@@ -1,18 +1,19 @@
 /** Anthropic's `POST /v1/messages`. */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { messageRequestSchema } from '@gw/contract/messages';
-import { messagesErrorBody } from '@gw/contract/messages-errors';
+import { messagesApi, messagesErrorBody } from '@gw/contract/messages-errors';
 import { requestText } from '@gw/policy/request-text';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { messageContradiction } from './contradictions.ts';
 import { MessageCounts } from './counts.ts';
 import { messageStream } from './event-stream.ts';
+import { messageHeaders } from './headers.ts';
 import { isObject, listOf, messagePromptSize } from './prompt-size.ts';
 
 const words = 'Hello, what is a gateway? '.repeat(10);
 
 export const anthropicMessages: ApiShape = {
-  name: 'messages',
+  name: messagesApi,
   path: '/v1/messages',
   kind: 'chat',
   errorBody: messagesErrorBody,
@@ -36,6 +37,7 @@ export const anthropicMessages: ApiShape = {
     }),
     prompt: messagePrompt,
     texts: (body, decoded = []) => requestText(body, [...plainDocuments(body), ...decoded]).texts,
+    headers: messageHeaders,
     integers: ['max_tokens', 'top_k'],
     askingForUsage: () => new Map(),
     bound: { field: 'max_tokens', usual: null },

@@ -35,6 +35,7 @@ export const openaiEmbeddings: ApiShape = {
     },
     prompt: ({ input }) => ({ texts: promptTexts(input), frame: 0, isWhole: true, together: false }),
     texts: (body, decoded) => requestText(body, decoded).texts,
+    headers: () => [],
     integers: ['dimensions'],
     askingForUsage: () => new Map(),
     fixed: new Map(),

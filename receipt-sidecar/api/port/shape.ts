@@ -45,6 +45,8 @@ export interface RequestShape {
   prompt(body: JsonObject): Prompt;
   /** Returns the texts to screen. `decoded` are the texts of the body's token lists, in their order. */
   texts(body: JsonObject, decoded: readonly string[] | undefined): Texts;
+  /** Returns the headers of this API that the provider gets, by what the client has sent. */
+  headers(given: (name: string) => string | undefined): readonly (readonly [name: string, value: string])[];
   /** Its top-level fields that are whole numbers. */
   readonly integers: readonly string[];
   /** Returns the fields, as JSON, that the gateway sets in a stream's body so that the provider reports usage in it. */
@@ -160,8 +162,8 @@ export interface StreamShape {
 
 export interface LastResort {
   /**
-   * The event that carries the receipt. `@id@`, `@created@` and `@model@` stand for those of the stream, `@gw@` for the
-   * receipt.
+   * The event that carries the receipt. `@id@`, `@created@` and `@model@` stand for those of the stream, `@stop_reason@` and
+   * `@output_tokens@` for what its last piece says, as some APIs have it (or `null` and `0`), `@gw@` for the receipt.
    */
   readonly event: string;
   /** Begins the id that is made up if the stream names none. */
