@@ -46,8 +46,12 @@ export const messagesErrorTypes: Readonly<Record<string, string>> = Object.fromE
 );
 
 /** `requestId`: null where it is not known. */
-export function messagesErrorBody(error: ApiError, addresses: Addresses, requestId: string | null): string {
-  const { error: own } = JSON.parse(errorBody(error, addresses)) as { readonly error: object };
+export const messagesErrorBody = (error: ApiError, addresses: Addresses, requestId: string | null): string =>
+  messagesErrorOf(error, errorBody(error, addresses), requestId);
+
+/** The same where there is the `body` that `errorBody` makes. */
+export function messagesErrorOf(error: ApiError, body: string, requestId: string | null): string {
+  const { error: own } = JSON.parse(body) as { readonly error: object };
   return JSON.stringify({
     type: 'error',
     error: { ...own, type: messagesErrorType(error) },

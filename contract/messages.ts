@@ -29,7 +29,7 @@ const simpleBlock = {
   cache_control: cacheControl,
 };
 
-/** What the result of a tool may hold. */
+/** The result of a tool may hold these. */
 const resultBlock = z
   .looseObject({ ...simpleBlock, source: z.union([z.string(), source]).nullish() })
   .check(requiredByType({ text: 'text', image: 'source', document: 'source', search_result: 'source' }));

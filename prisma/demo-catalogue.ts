@@ -20,7 +20,7 @@ const parameters = (totalB: number, activeB: number = totalB) => ({
 });
 
 /** The APIs that the simulator speaks. */
-export const simulatorApis: readonly ApiName[] = ['chat', 'completions', 'embeddings', 'responses'];
+export const simulatorApis: readonly ApiName[] = ['chat', 'completions', 'embeddings', 'responses', 'messages'];
 
 export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
   { ...chat, ...counted, ...parameters(8), id: 'sim-small', modelClass: 'small' },

@@ -131,13 +131,11 @@ async function seedKey(tx: Transaction, name: SeededKeyName, options: SeedOption
 /** Who starts the gateway with an address has said by it that the way there is their own. */
 const addressOf = (baseUrl: string) => ({ baseUrl, local: !isConfidentialUrl(baseUrl) });
 
-const simulatorApis = ['chat', 'completions', 'embeddings', 'messages'];
-
 async function seedSimulator(tx: Transaction, baseUrl: string): Promise<void> {
   const address = { ...addressOf(baseUrl), apis: [...simulatorApis] };
   await tx.provider.upsert({
     where: { id: 'simulator' },
-    create: { id: 'simulator', name: 'Simulated provider', kind: 'simulator', apis: simulatorApis, ...address },
+    create: { id: 'simulator', name: 'Simulated provider', kind: 'simulator', ...address },
     update: address,
   });
   await tx.model.createMany({ data: [...simulatorModels], skipDuplicates: true });

@@ -2,7 +2,7 @@
  * A made-up API, as a stranger to OpenAI's: other fields, other words for tokens, named events, and no mark at the end of a
  * stream. A request has `model`, `thought` and `stream`; a reply has `answer` and `effort: { heard, thought }`.
  */
-import { type Addresses, type ApiError, errorBody, fieldError } from '@gw/contract/errors';
+import { type ApiError, errorBody, fieldError } from '@gw/contract/errors';
 import { gatewayFields } from '@gw/contract/gw-options';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
@@ -90,8 +90,8 @@ class Reader implements StreamReader {
     return name;
   }
 
-  errorEvent(error: ApiError, addresses: Addresses): Buffer {
-    return dataEvent(errorBody(error, addresses));
+  errorEvent(_error: ApiError, body: string): Buffer {
+    return dataEvent(body);
   }
 
   ownEvent(additions: Additions, _usage: TokenUsage | null): Buffer {

@@ -1,7 +1,7 @@
 /** Fields of a message that contradict each other, or ask for what the gateway does not let a provider do. */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import { refusedLinkIn } from '../openai-chat/linked-hosts.ts';
+import { linkInParts } from '../linked-hosts.ts';
 import { isObject, listOf } from './prompt-size.ts';
 
 const unsupported = (param: string, why: string): ApiError =>
@@ -70,5 +70,5 @@ function inContent(content: unknown, path: string, depth = 0): ApiError | null {
       (isObject(source) ? inContent(source.content, `${here}.source.content`, depth + 1) : null);
     if (refused) return refused;
   }
-  return refusedLinkIn(content, path);
+  return linkInParts(content, path);
 }

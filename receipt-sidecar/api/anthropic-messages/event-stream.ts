@@ -4,11 +4,11 @@
  * Invariant: an event is unchanged but for text that is not well-formed, a usage that `message_delta` lacks, without which clients fail, and
  * what only the gateway may say where clients take it over into the message.
  */
-import type { Addresses, ApiError } from '@gw/contract/errors';
+import type { ApiError } from '@gw/contract/errors';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
-import { messagesErrorBody } from '@gw/contract/messages-errors';
+import { messagesErrorOf } from '@gw/contract/messages-errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type Additions, addToObject, parseObject, withoutForgery } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
@@ -30,6 +30,8 @@ export const messageStream: StreamShape = {
     idPrefix: 'msg_',
     end: stop,
     endEvent: stopEvent.toString(),
+    carriers: [],
+    carrierMember: null,
   },
   open: (_request, requestId = null) => new MessageReader(requestId),
   whole: (reply) => wholeAsEvents(reply, stopEvent),
@@ -49,7 +51,7 @@ class MessageReader implements StreamReader {
   hasBegunToEnd = false;
   isRefuted = false;
   #sawUsage = false;
-  /** What the provider has said of the end, as JSON: a client takes the last that is said. */
+  /** The end as the provider has told it, as JSON: a client takes the last that is told. */
   #end = nothingTold;
 
   constructor(requestId: string | null) {
@@ -143,8 +145,8 @@ class MessageReader implements StreamReader {
     return typeof value?.type === 'string' && /^\w{1,64}$/.test(value.type) ? value.type : name;
   }
 
-  errorEvent(error: ApiError, addresses: Addresses): Buffer {
-    return dataEvent(messagesErrorBody(error, addresses, this.#requestId), 'error');
+  errorEvent(error: ApiError, body: string): Buffer {
+    return dataEvent(messagesErrorOf(error, body, this.#requestId), 'error');
   }
 
   ownEvent(additions: Additions, counts: TokenUsage | null): Buffer {

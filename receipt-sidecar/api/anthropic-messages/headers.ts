@@ -21,8 +21,8 @@ const mostFeatures = 32;
 
 export function messageHeaders(given: (name: string) => string | undefined): [name: string, value: string][] {
   const version = given('anthropic-version')?.trim();
-  const wanted = (given('anthropic-beta') ?? '').split(',', mostFeatures).map((name) => name.trim());
-  const taken = wanted.filter((name) => allowed.test(name));
+  const wanted = given('anthropic-beta')?.split(',', mostFeatures) ?? [];
+  const taken = wanted.map((name) => name.trim()).filter((name) => allowed.test(name));
   return [
     ['anthropic-version', version !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(version) ? version : usualVersion],
     ...(taken.length > 0 ? [['anthropic-beta', taken.join(',')] satisfies [string, string]] : []),

@@ -39,6 +39,7 @@ export const anthropicMessages: ApiShape = {
     texts: (body, decoded = []) => requestText(body, [...plainDocuments(body), ...decoded]).texts,
     headers: messageHeaders,
     integers: ['max_tokens', 'top_k'],
+    fixed: new Map(),
     askingForUsage: () => new Map(),
     bound: { field: 'max_tokens', usual: null },
     hasTemperature: false,
@@ -50,6 +51,7 @@ export const anthropicMessages: ApiShape = {
   reply: {
     tally: () => new MessageCounts(),
     isFailure: (reply) => reply.type === 'error' || Boolean(reply.error) || !Array.isArray(reply.content),
+    mended: (text, value) => ({ text, value }),
     stream: messageStream,
   },
 };

@@ -18,7 +18,7 @@ const growingIn: Readonly<Record<string, readonly string[]>> = {
   '"thinking"': ['thinking', 'signature'],
   '"tool_use"': ['input'],
 };
-/** What the end of a stream says, and not its beginning. */
+/** The end of a stream says these, and not its beginning. */
 const told = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
 
 /** `reply`: the valid JSON of an object. */

@@ -1,4 +1,5 @@
 /** OpenAI's `POST /v1/responses`. */
+import { errorBody } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
 import { responseRequestSchema } from '@gw/contract/responses';
@@ -21,6 +22,7 @@ export const openaiResponses: ApiShape = {
   name: 'responses',
   path: '/v1/responses',
   kind: 'chat',
+  errorBody,
   request: {
     schema: responseRequestSchema,
     promptField: 'input',
@@ -47,6 +49,7 @@ export const openaiResponses: ApiShape = {
     integers: [outputField, 'top_logprobs', 'max_tool_calls'],
     askingForUsage: () => new Map(),
     // OpenAI stores a response unless it is told otherwise.
+    headers: () => [],
     fixed: new Map([['store', 'false']]),
     bound: { field: outputField, usual: null },
     hasTemperature: true,
