@@ -3,11 +3,10 @@
  * its SDKs choose their classes by the status, and programs read `error.type`.
  */
 import { errorCatalogue } from './error-catalogue.ts';
-import type { ApiName } from './internal/catalogue/apis.ts';
 import { type Addresses, type ApiError, errorBody } from './errors.ts';
 
 /** Its name in the catalogue. */
-export const messagesApi: ApiName = 'messages';
+export const messagesApi = 'messages';
 
 /** Every path of that API begins with it, also one that the gateway does not have. */
 export const messagesPath = '/v1/messages';

@@ -43,7 +43,7 @@ const block = z
     data: z.string().nullish(),
     id: z.string().nullish(),
     name: z.string().nullish(),
-    input: z.unknown(),
+    input: z.unknown().optional(),
     tool_use_id: z.string().nullish(),
     is_error: z.boolean().nullish(),
     content: z
@@ -87,45 +87,40 @@ const tool = z
   .check(requiredByType({ custom: 'name' }, 'custom'))
   .check(requiredByType({ custom: 'input_schema' }, 'custom'));
 
-/** The fields that make up the prompt, which are all that counting needs. */
-const promptFields = {
-  ...gatewayFields,
-  model: samplingFields.model,
-  messages: z
-    .array(
-      z.discriminatedUnion('role', [
-        z.looseObject({ role: z.literal('user'), content }),
-        z.looseObject({ role: z.literal('assistant'), content }),
-        z.looseObject({ role: z.literal('system'), content }),
-      ]),
-    )
-    .min(1),
-  system: z.union([z.string(), z.array(textBlock)], 'expected a text, or a list of text blocks').nullish(),
-  tools: z.array(tool).nullish(),
-  tool_choice: z
-    .looseObject({ type: word, name: z.string().nullish(), disable_parallel_tool_use: z.boolean().nullish() })
-    .check(requiredByType({ tool: 'name' }))
-    .nullish(),
-  thinking: z
-    .looseObject({ type: word, budget_tokens: z.int().min(0).max(maxCount).nullish(), display: word.nullish() })
-    .check(requiredByType({ enabled: 'budget_tokens' }))
-    .nullish(),
-  output_config: z
-    .looseObject({
-      effort: word.nullish(),
-      format: z
-        .looseObject({ type: word, schema: jsonObject.nullish() })
-        .check(requiredByType({ json_schema: 'schema' }))
-        .nullish(),
-    })
-    .nullish(),
-  cache_control: cacheControl,
-  speed: word.nullish(),
-};
-
 export const messageRequestSchema = z
   .looseObject({
-    ...promptFields,
+    ...gatewayFields,
+    model: samplingFields.model,
+    messages: z
+      .array(
+        z.discriminatedUnion('role', [
+          z.looseObject({ role: z.literal('user'), content }),
+          z.looseObject({ role: z.literal('assistant'), content }),
+          z.looseObject({ role: z.literal('system'), content }),
+        ]),
+      )
+      .min(1),
+    system: z.union([z.string(), z.array(textBlock)], 'expected a text, or a list of text blocks').nullish(),
+    tools: z.array(tool).nullish(),
+    tool_choice: z
+      .looseObject({ type: word, name: z.string().nullish(), disable_parallel_tool_use: z.boolean().nullish() })
+      .check(requiredByType({ tool: 'name' }))
+      .nullish(),
+    thinking: z
+      .looseObject({ type: word, budget_tokens: z.int().min(0).max(maxCount).nullish(), display: word.nullish() })
+      .check(requiredByType({ enabled: 'budget_tokens' }))
+      .nullish(),
+    output_config: z
+      .looseObject({
+        effort: word.nullish(),
+        format: z
+          .looseObject({ type: word, schema: jsonObject.nullish() })
+          .check(requiredByType({ json_schema: 'schema' }))
+          .nullish(),
+      })
+      .nullish(),
+    cache_control: cacheControl,
+    speed: word.nullish(),
     // 0 fills the provider's prompt cache and generates nothing.
     max_tokens: z.int().min(0).max(maxCount),
     stop_sequences: z.array(z.string()).max(64).nullish(),
@@ -137,10 +132,6 @@ export const messageRequestSchema = z
     stream: z.boolean().nullish(),
   })
   .meta({ id: 'MessageRequest' });
-
-export const messageCountRequestSchema = z.looseObject(promptFields).meta({ id: 'MessageTokensCountRequest' });
-
-export const messageCountSchema = z.looseObject({ input_tokens: z.int().min(0) }).meta({ id: 'MessageTokensCount' });
 
 /** The counts that the prompt was served with from a cache, or written to one, are not in `input_tokens`. */
 const usage = z.looseObject({

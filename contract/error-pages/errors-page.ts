@@ -1,7 +1,9 @@
 /** The page about errors (`docs/errors.md`), made from the catalogues: one anchor per code, grouped by type. */
+
 import { patienceS } from '../error-definition.ts';
 import { errorBody } from '../errors.ts';
 import { exampleAddresses } from '../example-addresses.ts';
+import { messagesErrorBody } from '../messages-errors.ts';
 import {
   type Entry,
   type ErrorGroup,
@@ -23,6 +25,12 @@ const group = ({ title, type, entries }: ErrorGroup): string =>
 
 const example = JSON.stringify(JSON.parse(errorBody(fieldExample, exampleAddresses)), null, 2);
 
+const messagesExample = JSON.stringify(
+  JSON.parse(messagesErrorBody(fieldExample, exampleAddresses, 'ddabf0be-613b-4d02-a1d3-dcbeb187c841')),
+  null,
+  2,
+);
+
 export function errorsPage(): string {
   return `# Errors
 
@@ -37,6 +45,14 @@ ${example}
 \`gw.tier\`), or null. \`doc_url\` leads to a page about the code: on this one where the operator has published it (\`GW_DOCS_URL\`), else
 on the gateway's own, \`/errors/<code>\`, which needs no key; \`/errors\` lists them all. Programs find the same list as
 \`x-error-catalogue\` in \`/openapi.json\`.
+
+On the paths of Anthropic's API, \`/v1/messages\` and what begins with it, the same error has the shape that its SDKs read. \`error.type\` is
+Anthropic's word there, by the status; \`overloaded\` and \`region_saturated\` are \`overloaded_error\`, and so is a provider's own 529, whatever the status.
+The statuses are those below, so that the SDKs throw the class of the status. \`request_id\` is also in the headers \`request-id\` and \`x-request-id\`.
+
+\`\`\`json
+${messagesExample}
+\`\`\`
 
 Besides the codes below there is one \`invalid_<field>\` for each request field (\`invalid_temperature\`, \`invalid_top_p\`, …),
 see [invalid_field](#invalid_field). A look-up by path of a thing that does not exist answers 404 with the code that the same
