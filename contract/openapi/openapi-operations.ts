@@ -47,7 +47,7 @@ export interface Operation {
   readonly csv?: true;
   /** Schema of the data of one event, if the reply can be a stream. */
   readonly chunk?: z.ZodType;
-  /** What the success of a stream is; that of chat completions by default. */
+  /** Describes the success of a stream; as of chat completions by default. */
   readonly streamText?: string;
   readonly mayBePending?: boolean;
   /** A job builds long replies; 202 shows its progress. */

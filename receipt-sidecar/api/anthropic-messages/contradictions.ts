@@ -1,7 +1,7 @@
 /** Fields of a message that contradict each other, or ask for what the gateway does not let a provider do. */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import { linkInParts } from '../linked-hosts.ts';
+import { linkInParts } from '../openai/linked-hosts.ts';
 import { isObject, listOf } from './prompt-size.ts';
 
 const unsupported = (param: string, why: string): ApiError =>

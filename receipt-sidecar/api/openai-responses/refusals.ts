@@ -5,8 +5,8 @@
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { typeOfItem } from '@gw/contract/responses-input';
-import { linkInParts } from '../linked-hosts.ts';
 import { isGiven, streamContradiction } from '../openai/given.ts';
+import { linkInParts } from '../openai/linked-hosts.ts';
 import { isObject, itemsOf, listOf } from './items.ts';
 
 const unsupported = (param: string, why: string): ApiError =>
