@@ -12,7 +12,7 @@ import { messagesErrorOf } from '@gw/contract/messages-errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type Additions, addToObject, parseObject, withoutForgery } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
-import { KnownDeltas, type OnlyText } from '../openai/known-deltas.ts';
+import { KnownDeltas, type Slot, slotOf } from '../openai/known-deltas.ts';
 import { sumOf } from '../openai/usage-names.ts';
 import type { StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
 import { MessageCounts } from './counts.ts';
@@ -47,7 +47,8 @@ class MessageReader implements StreamReader {
   readonly said = new MessageCounts();
   readonly endEvent = stopEvent;
   readonly #requestId: string | null;
-  readonly #deltas = new KnownDeltas((bytes, name) => this.said.takeText(bytes, name), onlyText);
+  readonly #texts = new KnownDeltas(slotsOf('text'), (letters) => this.said.takeText(letters, 'text'));
+  readonly #thoughts = new KnownDeltas(slotsOf('thinking'), (letters) => this.said.takeText(letters, 'thinking'));
   hasBegunToEnd = false;
   isRefuted = false;
   #sawUsage = false;
@@ -130,11 +131,12 @@ class MessageReader implements StreamReader {
   }
 
   takeKnown(bytes: Buffer, name: string | null): boolean {
-    return name === 'content_block_delta' && this.#deltas.isKnown(bytes);
+    return name === 'content_block_delta' && (this.#texts.isKnown(bytes) || this.#thoughts.isKnown(bytes));
   }
 
   learn(bytes: Buffer, data: string, event: JsonObject): void {
-    this.#deltas.learn(bytes, data, event);
+    this.#texts.learn(bytes, data, event);
+    this.#thoughts.learn(bytes, data, event);
   }
 
   add(text: string, value: JsonObject, additions: Additions): string {
@@ -181,12 +183,12 @@ function cleaned(given: string, parsed: JsonObject): { readonly text: string; re
   return { text, value: parseObject(text) ?? value };
 }
 
-/** Returns the only text of a delta that has nothing else, and its name. */
-function onlyText({ delta, index, type, ...others }: JsonObject): OnlyText | null {
-  if (type !== 'content_block_delta' || typeof index !== 'number' || !isObject(delta)) return null;
-  if (Object.keys(others).length > 0) return null;
-  const name = delta.type === 'text_delta' ? 'text' : delta.type === 'thinking_delta' ? 'thinking' : null;
-  if (name === null || Object.keys(delta).length !== 2) return null;
-  const text = delta[name];
-  return typeof text === 'string' && text !== '' ? { name, text } : null;
-}
+/** Returns where the text of a delta is that has nothing else; none for any other event. */
+const slotsOf =
+  (name: 'text' | 'thinking') =>
+  (data: string, { delta, index, type, ...others }: JsonObject): readonly Slot[] => {
+    if (type !== 'content_block_delta' || typeof index !== 'number' || Object.keys(others).length > 0) return [];
+    if (!isObject(delta) || delta.type !== `${name}_delta` || Object.keys(delta).length !== 2) return [];
+    const text = delta[name];
+    return typeof text === 'string' && text !== '' ? [slotOf(data, name, text)] : [];
+  };
