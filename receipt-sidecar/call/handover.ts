@@ -68,9 +68,6 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
     setHeader('accept-encoding', 'identity'),
-    ...shapeOf(request.endpoint)
-      .request.headers((name) => headers.get(name))
-      .map(([name, value]) => setHeader(name, value)),
     setHeader(attemptOrderHeader, retries > attempts.others ? onceMore : '1'),
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),

@@ -129,7 +129,6 @@ export const telepathy: ApiShape = {
     describe,
     prompt: ({ thought }) => ({ texts: [String(thought)], frame: 0, isWhole: true, together: true }),
     texts: ({ thought }, decoded = []) => [[String(thought), ...decoded].join('\n')],
-    headers: () => [],
     integers: [],
     askingForUsage: () => new Map([['with_effort', 'true']]),
     fixed: new Map(),

@@ -7,7 +7,6 @@ import type { ApiShape, Prompt } from '../port/shape.ts';
 import { messageContradiction } from './contradictions.ts';
 import { MessageCounts } from './counts.ts';
 import { messageStream } from './event-stream.ts';
-import { messageHeaders } from './headers.ts';
 import { isObject, listOf, messagePromptSize } from './prompt-size.ts';
 
 const words = 'Hello, what is a gateway? '.repeat(10);
@@ -37,7 +36,6 @@ export const anthropicMessages: ApiShape = {
     }),
     prompt: messagePrompt,
     texts: (body, decoded = []) => requestText(body, [...plainDocuments(body), ...decoded]).texts,
-    headers: messageHeaders,
     integers: ['max_tokens', 'top_k'],
     fixed: new Map(),
     askingForUsage: () => new Map(),

@@ -37,7 +37,6 @@ export const openaiChat: ApiShape = {
     },
     prompt: chatPrompt,
     texts: (body, decoded) => requestText(body, decoded).texts,
-    headers: () => [],
     integers,
     askingForUsage,
     fixed: new Map(),

@@ -54,7 +54,6 @@ export const openaiCompletions: ApiShape = {
     },
     prompt: ({ prompt }) => ({ texts: promptTexts(prompt ?? ''), frame: 0, isWhole: true, together: false }),
     texts: (body, decoded) => requestText(body, decoded).texts,
-    headers: () => [],
     integers,
     askingForUsage,
     fixed: new Map(),

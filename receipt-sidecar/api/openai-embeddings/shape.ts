@@ -35,7 +35,6 @@ export const openaiEmbeddings: ApiShape = {
     },
     prompt: ({ input }) => ({ texts: promptTexts(input), frame: 0, isWhole: true, together: false }),
     texts: (body, decoded) => requestText(body, decoded).texts,
-    headers: () => [],
     integers: ['dimensions'],
     askingForUsage: () => new Map(),
     fixed: new Map(),

@@ -49,7 +49,6 @@ export const openaiResponses: ApiShape = {
     integers: [outputField, 'top_logprobs', 'max_tool_calls'],
     askingForUsage: () => new Map(),
     // OpenAI stores a response unless it is told otherwise.
-    headers: () => [],
     fixed: new Map([['store', 'false']]),
     bound: { field: outputField, usual: null },
     hasTemperature: true,

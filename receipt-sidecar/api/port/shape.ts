@@ -45,8 +45,6 @@ export interface RequestShape {
   prompt(body: JsonObject): Prompt;
   /** Returns the texts to screen. `decoded` are the texts of the body's token lists, in their order. */
   texts(body: JsonObject, decoded: readonly string[] | undefined): Texts;
-  /** Returns the headers of this API that the provider gets, by what the client has sent. */
-  headers(given: (name: string) => string | undefined): readonly (readonly [name: string, value: string])[];
   /** Its top-level fields that are whole numbers. */
   readonly integers: readonly string[];
   /** Returns the fields, as JSON, that the gateway sets in a stream's body so that the provider reports usage in it. */
