@@ -71,7 +71,7 @@ const accountWords = {
 
   issuer: {
     title: 'Identity provider',
-    hint: 'With which the admins of this account log in to this dashboard.',
+    hint: 'The admins of this account can log in to this dashboard with it.',
     none: 'No identity provider is set',
     noneHint: 'Its admins log in with credentials of their own.',
     set: 'Set an identity provider',
