@@ -18,8 +18,8 @@ const markdownIn = (folder: string): string[] =>
     .map((name) => folder + name);
 const pages = ['README.md', 'ARCHITECTURE.md', ...markdownIn('docs/'), ...markdownIn('methodology/')];
 const textOf = (page: string): string => readFileSync(new URL(page, root), 'utf8');
-/** The page of errors is made whole from the catalogue, and has a test of its own. */
-const errorExample = /^```json\n[\s\S]*?^```/m.exec(errorsPage())?.[0] ?? '';
+/** The page of errors is made whole from the catalogue, its examples too, and has a test of its own. */
+const errorExamples = errorsPage().match(/^```json\n[\s\S]*?^```/gm) ?? [];
 const jsonBlock = /^```json[c5]?\n/m;
 
 describe.each(pages)('%s', (page) => {
@@ -34,7 +34,7 @@ describe.each(pages)('%s', (page) => {
   });
 
   it('has no JSON that is not generated', () => {
-    const { rest } = partsOf(textOf(page).replace(errorExample, ''));
+    const { rest } = partsOf(errorExamples.reduce((text, example) => text.replace(example, ''), textOf(page)));
     expect(rest).not.toMatch(jsonBlock);
   });
 });
