@@ -1,5 +1,5 @@
 /**
- * Reads the bodies of the three inference endpoints leniently: an optional field of the wrong type counts as absent, since the gateway
+ * Reads the bodies of the inference endpoints leniently: an optional field of the wrong type counts as absent, since the gateway
  * validates requests.
  */
 import { models, type SimModel } from './models.ts';
