@@ -1,6 +1,6 @@
 /** Usage: sums over receipts, for accounts and for operators. */
 import { z } from 'zod';
-import { apiNames } from './internal/catalogue/apis.ts';
+import { apiNames } from './api-names.ts';
 import { listSchema } from './list.ts';
 import { countedSimulated, countedVersion, instantSchema } from './management.ts';
 import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';

@@ -88,7 +88,7 @@ const isBytes = (field: string, holder: string): boolean =>
   field === encrypted;
 
 const encrypted = 'encrypted_content';
-/** What is encrypted is written in the letters of base64 for addresses. */
+/** Providers write it in the letters of base64 for addresses. */
 const plainBase64 = (value: string, field: string): string =>
   field === encrypted ? value.replaceAll('-', '+').replaceAll('_', '/') : value;
 

@@ -61,7 +61,7 @@ function* eventsOf({ item, text }: OutputItem, output_index: number, next: Next)
   yield next('response.output_item.done', { output_index, item });
 }
 
-/** What an item has not yet said when it begins. */
+/** Returns the members of an item that has not said anything yet. */
 function nothingSaid({ type }: Fields): Fields {
   if (type === 'message') return { status: 'in_progress', content: [] };
   if (type === 'reasoning') return { summary: [] };

@@ -1,8 +1,8 @@
 /** The APIs of inference that a provider can speak. Their names are those of the sidecar's shapes (`ApiShape.name`). */
 import { z } from 'zod';
+import { type ApiName, apiNames } from '../../api-names.ts';
 
-export const apiNames = ['chat', 'completions', 'embeddings', 'responses', 'messages'] as const;
-export type ApiName = (typeof apiNames)[number];
+export { type ApiName, apiNames };
 
 /** A provider speaks these unless its entry says otherwise. */
 export const usualApis: readonly ApiName[] = ['chat', 'completions', 'embeddings'];

@@ -39,7 +39,7 @@ function addItem(size: SizeWithParts, item: JsonObject): void {
     else if (isObject(value)) addPartOf(size, value, isRead);
   }
   const { arguments: called, encrypted_content: encrypted, input } = item;
-  // What is encrypted is known by its size alone.
+  // Only the size is known of reasoning that is encrypted.
   for (const text of [called, input, encrypted]) if (text) size.tokens += jsonBytes(text) / bytesPerToken;
 }
 

@@ -1,4 +1,4 @@
-/** What a request for a response cannot have, by its schema and beyond it. */
+/** Requests for a response that are refused, by the schema and beyond it. */
 import { describe, expect, test } from 'vitest';
 import { parseRequest } from '../parse.ts';
 

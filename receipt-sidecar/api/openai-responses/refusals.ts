@@ -1,5 +1,5 @@
 /**
- * What a request for a response cannot have here: fields that refer to something stored, since the gateway stores nothing for others; tools
+ * Refuses what a request for a response cannot have here: fields that refer to something stored, since the gateway stores nothing for others; tools
  * by which the provider would call elsewhere; and fields that contradict each other.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
