@@ -67,7 +67,11 @@ function entryOf(at: number): Buffer {
   const made = makeReceipt(identity, outcome, onFault);
   const by = ended.servedBy;
   const served = { by, attempts: 1, fault: null, status: 200, failures: [], requestedAt: createdAt };
-  const trace = traceText(identity.route, { ...served, footprintAt: () => null }, onFault);
+  const trace = traceText(
+    identity.route,
+    { ...served, footprintAt: () => null, cachedTokens: null, uncachedFootprint: () => null },
+    onFault,
+  );
   const owner = { accountId: `acct_bench_${at % accounts}`, keyId: `key_bench_${at % accounts}` };
   const texts = { receipt: made.receipt, trace, facts: made.facts, assumed: null };
   return sealer.seal(entryContent(owner, identity, { outcome, numbers: made.numbers }, texts), 'made');

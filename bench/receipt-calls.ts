@@ -67,6 +67,8 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
         estimated: { promptTokens: 200, completionTokens: 400 },
         offered: [servedBy],
         bound: null,
+        peers: [servedBy],
+        shared: null,
         outside: () => null,
         barredBy: () => null,
       },

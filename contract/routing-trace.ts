@@ -58,6 +58,36 @@ export const routingTraceSchema = z
       })
       .optional()
       .describe('Set if the provider that answered does not speak the API of the call; absent: it does'),
+    deployment_choice: z
+      .strictObject({
+        by: z
+          .enum(['affinity', 'load'])
+          .describe(
+            'affinity: calls with this affinity go there; load: by weight and the calls under way, also where the deployment of the affinity has too much to do',
+          ),
+        affinity: text(
+          'Field of the request that says which calls belong together: prompt_cache_key, user, …; null: it names none',
+        ),
+        among: z
+          .array(
+            z.strictObject({
+              deployment: z.string(),
+              weight: z.number().nonnegative(),
+              calls_under_way: z.int().nonnegative().describe('As this instance of the gateway counts them'),
+            }),
+          )
+          .describe('The deployments of the region that the call could begin at'),
+        affinity_saving: z
+          .strictObject({
+            cached_tokens: z.int().nonnegative().describe('Tokens of the prompt that the provider had in its cache'),
+            energy_wh: amount('Wh that reading these tokens anew would have taken, by the formulas of the receipt'),
+            carbon_g: amount('gCO2e of that energy and hardware'),
+          })
+          .nullable()
+          .describe('Null: the affinity has not decided, another deployment answered, or the counts are unknown'),
+      })
+      .optional()
+      .describe('Why the call began at its first deployment; absent: only one of the region could take it'),
     operational_signal: z
       .strictObject({
         source: z.string(),

@@ -45,6 +45,7 @@ import { LiveWindow, tellLive } from './receipt/live.ts';
 import { createReceiptMetrics } from './receipt/receipt-metrics.ts';
 import { createUsageMetrics } from './receipt/usage-metrics.ts';
 import { replyReader } from './reply/reply-reader.ts';
+import { shareCalls } from './routing/share-calls.ts';
 import { openStores } from './stores.ts';
 import { createOverheadMetrics } from './wire/overhead.ts';
 import { Room } from './wire/room.ts';
@@ -163,6 +164,7 @@ export async function startSidecar(config: Config) {
     slots,
     budgets,
     ...attempts,
+    sharing: shareCalls(attempts.underWay),
     ledger,
     sealer: new EntrySealer(config.entryKey),
     metrics: receiptMetrics,

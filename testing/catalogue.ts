@@ -35,6 +35,7 @@ export const plainDeployment: SnapshotDeployment = {
   accelerators: null,
   latencyMs: null,
   relativeCost: null,
+  weight: 1,
   maxConcurrentRequests: null,
 };
 

@@ -84,6 +84,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     wue_evidence: null,
     latency_ms: null,
     relative_cost: null,
+    weight: 1,
     max_concurrent_requests: null,
     warnings: [],
   });

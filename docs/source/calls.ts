@@ -198,6 +198,8 @@ export function madeCall(number: number, call: Call): MadeCall {
       failoverChain: [candidate, ...others],
       offered: routeOf(model, undefined, call),
       bound: null,
+      peers: [candidate],
+      shared: null,
       outside: () => null,
       barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
     },
@@ -223,6 +225,8 @@ export function madeCall(number: number, call: Call): MadeCall {
       failures: [],
       requestedAt: callTime,
       footprintAt: () => null,
+      cachedTokens: null,
+      uncachedFootprint: () => null,
     }),
   );
 }

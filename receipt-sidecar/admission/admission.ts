@@ -24,6 +24,7 @@ import { projectOf } from '../guards/caller.ts';
 import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
 import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
 import { chooseRoute, optionPath, type Route } from '../routing/route.ts';
+import type { CallSharing } from '../routing/share-calls.ts';
 import { tooLarge } from '../wire/headers.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import type { AdmissionRequest, ReadBody } from './admission-request.ts';
@@ -45,6 +46,7 @@ export interface Gates {
   readonly health: DeploymentHealth;
   readonly trouble: MeasuredTrouble;
   readonly accountTrouble: MeasuredTrouble;
+  readonly sharing: CallSharing;
   readonly faults: Pick<FaultLog, 'fault'>;
 }
 
@@ -151,7 +153,7 @@ function routed(
       trouble.of(troubleField(id, model)) ?? accountTrouble.of(ofAccount(caller.accountId, id, model)),
   });
   if (!choice.ok) return refused(choice.error);
-  const route = choice.value;
+  const route = gates.sharing.shared(choice.value, { accountId: caller.accountId, affinity: request.affinity });
   const asIs: Admitted = { outcome: 'admitted', request, bodies, route, slot, claim: null, reservation: null };
   const admitted = route.bound === null ? asIs : belowCeiling(asIs, route.bound, gates);
   if (admitted.outcome !== 'admitted') return admitted;

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { sharedByRedis } from '../wire/shared.ts';
 import { createAddedFields } from './added-fields.ts';
+import { countCallsUnderWay } from './calls-under-way.ts';
 import { createFirstAttempts, lostAttemptSchema } from './direct-first-attempts.ts';
 import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts';
 import { createOperatorNotices } from './operator-notices.ts';
@@ -41,5 +42,6 @@ export function openAttempts({ clock, isShared, log, redis, subscriber }: Attemp
     notices: createOperatorNotices(log, show),
     trouble: createMeasuredTrouble(clock, show),
     accountTrouble: createMeasuredTrouble(clock),
+    underWay: countCallsUnderWay(),
   };
 }

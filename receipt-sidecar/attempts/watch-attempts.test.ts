@@ -2,6 +2,7 @@ import { contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
 import { createAddedFields } from './added-fields.ts';
+import { countCallsUnderWay } from './calls-under-way.ts';
 import { createFirstAttempts } from './direct-first-attempts.ts';
 import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import type { AttemptAtDeployment, DeploymentHealth } from './resting-deployments.ts';
@@ -31,7 +32,9 @@ describe('what came of the attempts', () => {
     const notices = { note: () => undefined, register: () => undefined };
     const addedFields = createAddedFields(() => 0, { warn: () => undefined });
     const order = ['first', 'second', 'third'];
-    const watchers = { addedFields, health, notices, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const underWay = countCallsUnderWay();
+    const judges = { health, notices, trouble, accountTrouble: trouble, underWay };
+    const watchers = { addedFields, failedAttempts, firstAttempts, ...judges };
     const watch = watchAttempts(watchers, call, new Map(), { order, isDirect, form: 'chat', addedFor: () => [] });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
@@ -156,5 +159,23 @@ describe('what came of the attempts', () => {
     expect(noted('b', 2, {}, [], false, over)).toEqual(['a full', 'b answered']);
     const down = { deployment: 'a', outcome: 'no_connection', result: 'down', retryAfterMs: null } as const;
     expect(noted('b', 2, {}, [down], false, over)).toEqual(['a down', 'b answered']);
+  });
+});
+
+describe('a call under way', () => {
+  it('counts where it begins, then where its answer comes from, and nowhere once it is over', () => {
+    const { context } = contextForTests();
+    const underWay = countCallsUnderWay();
+    const route = routeOver(candidate('a', 'm'), candidate('b', 'm'));
+    const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
+    const attempts = { order: ['1', '2'], isDirect: false, form: 'chat', addedFor: () => [] };
+    const watch = watchAttempts({ ...context, underWay }, call, new Map(), attempts);
+    const counts = () => ['a', 'b'].map(underWay.at);
+    expect(counts()).toEqual([1, 0]);
+    watch.arrived({ deployment: 'b', attempts: 2, headers: new Map([[':status', '200']]) });
+    expect(counts()).toEqual([0, 1]);
+    watch.end();
+    watch.end();
+    expect(counts()).toEqual([0, 0]);
   });
 });

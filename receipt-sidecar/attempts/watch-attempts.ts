@@ -6,6 +6,7 @@
  * - attempt-outcome.ts: how a status, a header or a log entry is classified
  * - failed-attempts.ts: which attempts of a call failed, and why
  * - direct-first-attempts.ts: which first attempts go to their provider directly
+ * - calls-under-way.ts: how much deployments have to do
  * - resting-deployments.ts: which deployments free calls avoid at first
  * - operator-notices.ts: which deployments need their operator
  * - unavailable-deployments.ts: which deployments refuse pinned calls, and for how long (`Retry-After`)
@@ -28,6 +29,7 @@ import {
   verdictOf,
 } from './attempt-outcome.ts';
 import type { AttemptedRoute, Attempts } from './attempt-requests.ts';
+import type { CallsUnderWay } from './calls-under-way.ts';
 import type { FirstAttempts } from './direct-first-attempts.ts';
 import { type FailedAttempt, type FailedAttempts, failedBefore } from './failed-attempts.ts';
 import type { JudgedOutcome, OperatorNotices } from './operator-notices.ts';
@@ -64,6 +66,7 @@ export interface Watchers {
   readonly trouble: MeasuredTrouble;
   /** Measured by the pinned calls of each account, under names of `ofAccount`. */
   readonly accountTrouble: MeasuredTrouble;
+  readonly underWay: Pick<CallsUnderWay, 'begins'>;
 }
 
 export interface WatchedCall {
@@ -78,7 +81,7 @@ export interface WatchedCall {
  * directs the simulated provider does not count at all.
  */
 export function watchAttempts(
-  { accountTrouble, addedFields, failedAttempts, firstAttempts, health, notices, trouble }: Watchers,
+  { accountTrouble, addedFields, failedAttempts, firstAttempts, health, notices, trouble, underWay }: Watchers,
   { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
   { addedFor, form, isDirect, order }: Pick<Attempts, 'addedFor' | 'form' | 'isDirect' | 'order'>,
@@ -87,6 +90,7 @@ export function watchAttempts(
   const isTold = !isDirected(requestHeaders);
   let isAwaited = isTold && !route.pinned && health.begins(first);
   if (order.length > 1) failedAttempts.begin(receiptId);
+  const counted = underWay.begins(first);
   let added: readonly string[] = [];
   let lost: AttemptOutcome | null = null;
   return {
@@ -110,6 +114,7 @@ export function watchAttempts(
       }
       const candidate = route.failoverChain.find((each) => each.deployment.id === deployment);
       const by = candidate?.deployment;
+      if (by) counted.answeredBy(by.id);
       const status = Number(headers.get(':status'));
       // Envoy's own replies have a status of 400 or above.
       if (by && status < 400) firstAttempts.reached(by);
@@ -139,6 +144,7 @@ export function watchAttempts(
       }
     },
     end: () => {
+      counted.end();
       if (isAwaited) health.givesUp(first);
       failedAttempts.end(receiptId);
     },

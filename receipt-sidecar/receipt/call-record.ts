@@ -21,10 +21,10 @@ import { callToCount, type EndOfCall } from './counted-call.ts';
 import type { EndedBy } from './ends.ts';
 import { entryContent, type StandIn, standInOf } from './entry-content.ts';
 import { failedAttemptsMostWh } from './failed-attempts-energy.ts';
+import { footprints } from './footprint.ts';
 import {
   type CallIdentity,
   type CallOutcome,
-  footprintAt,
   makeReceipt,
   modelServed,
   notStoredReceipt,
@@ -155,7 +155,7 @@ export class CallRecord {
       ...this.#reply,
       failures,
       requestedAt: identity.createdAt,
-      footprintAt: (candidate) => footprintAt(identity, outcome, made.numbers, candidate),
+      ...footprints(identity, outcome, made.numbers),
     };
     const trace = traceText(identity.route, served, (error) => this.#books.faults.fault('routing_trace', error));
     const texts = { receipt: made.receipt, trace, facts: made.facts, assumed: settled.assumed };

@@ -12,7 +12,6 @@ import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt
 import { receiptCounts } from '@gw/contract/receipt-counts';
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
-import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
@@ -144,7 +143,7 @@ export const unattendedReceipt = (call: CallIdentity): string =>
   join(receiptHead(call, unattended), unattendedTails[boundaryOf(call)]);
 
 /** Returns everything that the numbers depend on. It is stored with the receipt, so that they can be made again. */
-function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate): CallFacts {
+export function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate): CallFacts {
   const facts: CallFacts = {
     requestedTier: call.request.options.tier ?? 'auto',
     boundary: boundaryOf(call),
@@ -230,24 +229,6 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
     onFault(error);
     return degradedBy('calculator_fault');
   }
-}
-
-/**
- * Returns what the call took at a deployment by the formulas of its receipt, or would have taken there, from its tokens: measured energy of
- * one place tells nothing of another. Null without a receipt that has numbers.
- */
-export function footprintAt(
-  call: CallIdentity,
-  outcome: CallOutcome,
-  numbers: ReceiptNumbers | null,
-  candidate: Candidate,
-): Footprint | null {
-  if (numbers === null || outcome.usage === null) return null;
-  if (candidate === outcome.servedBy && numbers.tier !== 'telemetry') return footprintOf(numbers);
-  const { telemetry: _measured, ...facts } = callFacts(call, outcome, candidate);
-  const requestedTier = facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier;
-  const assessment = assess({ ...facts, requestedTier });
-  return assessment.ok ? footprintOf(assessment.impact) : null;
 }
 
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */

@@ -202,6 +202,8 @@ describe('the trace of a call that names an alias', () => {
       fault: null,
       requestedAt: at,
       footprintAt: () => ({ energyWh: 2, embodiedG: null }),
+      cachedTokens: null,
+      uncachedFootprint: () => null,
     };
     return routingTrace(routed.value, served);
   };

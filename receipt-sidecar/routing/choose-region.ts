@@ -4,7 +4,8 @@
  *
  * Invariants: the order of targets takes precedence over carbon. A later target is chosen only while no deployment of those before it can
  * serve the call; if the deployments of all targets rest, resting is ignored. Regions that carbon could not choose are tried after those
- * that it could, in the order of provider preference, and those that rest at last.
+ * that it could, in the order of provider preference, and those that rest at last. A region rests while all of its deployments do; until then
+ * the first that does not stands for it.
  */
 import type { Tolerance } from '@gw/contract/access';
 import { err, type Result } from '@gw/contract/internal/result';
@@ -13,6 +14,7 @@ import type { Trouble } from '../attempts/unavailable-deployments.ts';
 import type { LiveSignal } from '../catalogue/grid-signals.ts';
 import type { Candidate, Target } from '../catalogue/named.ts';
 import { type Comparison, type Contender, compareRegions, type FallbackReason } from './compare-regions.ts';
+import { freePeers } from './peers.ts';
 import { type Intolerable, intolerable, isAny } from './tolerance.ts';
 
 /** The inputs of a choice besides the request and the catalogue. */
@@ -41,17 +43,19 @@ export interface RegionChoice {
   readonly chain: readonly [Candidate, ...Candidate[]];
   readonly comparison: Result<Comparison, FallbackReason>;
   readonly outside: (candidate: Candidate) => Intolerable | null;
-  /** Whether a deployment of the target was passed over because its region rests. */
+  /** Whether a deployment of the target was passed over because it rests. */
   readonly isFailing: (candidate: Candidate) => boolean;
+  /** The deployments of the first region that may take the call in place of the first. */
+  readonly peers: readonly Candidate[];
 }
 
-/** The deployments of a target that could serve a call; `able` are those whose regions do not rest. */
+/** The deployments of a target that could serve a call; `able` are those that do not rest. */
 interface TargetStanding {
   readonly at: number;
   readonly target: Target;
   readonly eligible: readonly Candidate[];
   readonly able: readonly Candidate[];
-  /** Returns the first deployment of the region of a candidate, by which the whole region is judged. */
+  /** Returns the deployment of the region of a candidate by which the whole region is judged. */
   readonly headOf: (candidate: Candidate) => Candidate;
 }
 
@@ -69,9 +73,8 @@ function firstEligible(standings: readonly TargetStanding[]): TargetStanding | n
 
 function standingOf(target: Target, at: number, { serves }: Servable, { isResting }: Steering): TargetStanding {
   const eligible = target.candidates.filter((each) => each.region.status === 'active' && serves(each));
-  const headOf = headsOf(eligible);
-  const able = eligible.filter((each) => !isResting(headOf(each).deployment.id));
-  return { at, target, eligible, able, headOf };
+  const able = eligible.filter((each) => !isResting(each.deployment.id));
+  return { at, target, eligible, able, headOf: headsOf([...able, ...eligible]) };
 }
 
 function choiceIn(
@@ -95,7 +98,8 @@ function choiceIn(
   );
   const [first = preferred, ...later] = [...own, ...others];
   const isFailing = (each: Candidate) => eligible.includes(each) && !able.includes(each);
-  return { at, target, chain: [first, ...later], comparison, outside, isFailing };
+  const peers = freePeers(able, { first, preferred, tolerance, gramsAt: servable.gramsAt, compared });
+  return { at, target, chain: [first, ...later], comparison, outside, isFailing, peers };
 }
 
 /** Compares the regions of these candidates. */
@@ -109,18 +113,22 @@ function comparedBy(candidates: readonly Candidate[], { gramsAt }: Servable, now
   return compareRegions([...contenders.values()], now);
 }
 
-/** Returns the order of attempts within a target: compared regions by carbon, then the others by preference, at last what rests. */
+/**
+ * Returns the order of attempts within a target: compared regions by carbon, then the others by preference, at last what rests. In the first
+ * region, what rests comes last.
+ */
 function inOrder({ able, eligible }: TargetStanding, compared: Result<Comparison, FallbackReason>): Candidate[] {
+  const restsLast = (a: Candidate, b: Candidate) => Number(able.includes(b)) - Number(able.includes(a));
   if (!compared.ok) {
     const [preferred] = able;
     const isFirst = (each: Candidate) => each.region.code === preferred?.region.code;
-    return [...eligible.filter(isFirst), ...eligible.filter((each) => !isFirst(each))];
+    return [...eligible.filter(isFirst).sort(restsLast), ...eligible.filter((each) => !isFirst(each))];
   }
   const { ranked } = compared.value;
   const places = new Map(ranked.map(({ region }, place) => [region, place]));
   const placeOf = (each: Candidate) =>
     places.get(each.region.code) ?? (able.includes(each) ? ranked.length : ranked.length + 1);
-  return eligible.toSorted((a, b) => placeOf(a) - placeOf(b));
+  return eligible.toSorted((a, b) => placeOf(a) - placeOf(b) || restsLast(a, b));
 }
 
 function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Candidate {

@@ -2,7 +2,8 @@
 import type { AttemptOutcome } from '../attempts/attempt-outcome.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
-import type { ExclusionReason, PassedTarget, Route } from './route.ts';
+import type { ExclusionReason, PassedTarget } from './exclusion.ts';
+import type { Route } from './route.ts';
 
 export interface FailedCandidate {
   readonly candidate: Candidate;
@@ -22,6 +23,7 @@ export function decisionText(
   return (
     aliasChoice(route) +
     choiceOf(route) +
+    deploymentChoice(route) +
     endOf(route, served, failed, hasAnswered) +
     aliasOutcome(route, served, hasAnswered)
   );
@@ -76,6 +78,16 @@ function preferenceChoice({ barredBy, failoverChain: [first], offered }: Route):
     return `${chosen} comes first in the provider preference among the regions that serve this model`;
   const reasons = [...passed].map(([code, bar]) => (bar === null ? code : `${code} (${barWords[bar]})`));
   return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}`;
+}
+
+/** Says which deployment of the region the call began at; '' if there was no choice. */
+function deploymentChoice({ failoverChain: [first], shared }: Route): string {
+  if (shared === null) return '';
+  const { id } = first.deployment;
+  const { affinity, among, by } = shared;
+  if (by === 'affinity') return ` Calls with the same ${affinity} begin at its deployment ${id}.`;
+  const load = ` ${id} was next of its ${among.length} deployments by weight and calls under way.`;
+  return affinity === null ? load : `${load} The one for this ${affinity} has too much to do.`;
 }
 
 const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {

@@ -15,7 +15,8 @@ import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeCatalogue } from '../catalogue/snapshot.ts';
-import { type CallOutcome, footprintAt, makeReceipt } from '../receipt/receipt.ts';
+import { footprintAt } from '../receipt/footprint.ts';
+import { type CallOutcome, makeReceipt } from '../receipt/receipt.ts';
 import { chooseRoute } from './route.ts';
 import { routingTrace } from './routing-trace.ts';
 
@@ -189,6 +190,8 @@ it('of 200 tables the choice has the lowest grams of those eligible, and saving 
       failures: [],
       requestedAt: at,
       footprintAt: (candidate) => footprintAt(identity, outcome, made.numbers, candidate),
+      cachedTokens: null,
+      uncachedFootprint: () => null,
     });
     expect(routingTraceSchema.parse(trace)).toEqual(trace);
 

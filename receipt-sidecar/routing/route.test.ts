@@ -226,15 +226,52 @@ describe('a deployment that fails', () => {
     expect(pinned({ d1: 'degraded' })).toBe('d0>d2');
   });
 
-  it('has its region rest if calls to the region begin there, and only then', () => {
+  it('has its region rest if the others of it do too, and only then', () => {
     const twice = ['c', 'a', 'c'].map((region) => ({ region, telemetry: null }));
     const beginsAt = (failing: readonly string[]) => {
       const routed = choose(snapshotOf(twice, [], live), {}, anyTolerance, (id) => failing.includes(id));
       return routed.ok && chainOf(routed.value);
     };
     expect(beginsAt(['d2'])).toBe('d0>d2>d1');
-    expect(beginsAt(['d0'])).toBe('d1>d0>d2');
+    expect(beginsAt(['d0'])).toBe('d2>d0>d1');
     expect(beginsAt(['d0', 'd2'])).toBe('d1>d0>d2');
+  });
+});
+
+describe('the deployments that share the calls of a region', () => {
+  const sites = ['c', 'a', 'c', 'c', 'b'].map((region) => ({ region, telemetry: null }));
+  const live = { a: 300, b: 22, c: 20 };
+  const changed = (values: Readonly<Record<string, number>>, changes: readonly object[]) => {
+    const snapshot = snapshotOf(sites, [], values);
+    return { ...snapshot, deployments: snapshot.deployments.map((each, at) => ({ ...each, ...changes[at] })) };
+  };
+  const peers = (changes: readonly object[] = [], options: Options = {}, failing: readonly string[] = []) => {
+    const routed = choose(changed(live, changes), options, anyTolerance, (id) => failing.includes(id));
+    if (!routed.ok) return routed.error.code;
+    return `${chainOf(routed.value)}: ${routed.value.peers.map(({ deployment }) => deployment.id).join(' ')}`;
+  };
+
+  it('are those of the model there that do not rest and are not for fail-over alone', () => {
+    expect(peers()).toBe('d0>d2>d3>d4>d1: d0 d2 d3');
+    expect(peers([{}, {}, { weight: 0 }])).toBe('d0>d3>d2>d4>d1: d0 d3');
+    expect(peers([{ weight: 0 }])).toBe('d2>d3>d0>d4>d1: d2 d3');
+    expect(peers([], {}, ['d0'])).toBe('d2>d3>d0>d4>d1: d2 d3');
+    expect(peers([], { region: 'c' })).toBe('d0>d2>d3: d0 d2 d3');
+    expect(peers([], { region: 'c' }, ['d0', 'd3'])).toBe('d0>d2>d3: d2');
+    expect(peers([], { region: 'c' }, ['d0', 'd2', 'd3'])).toBe('d0>d2>d3: d0 d2 d3');
+    expect(peers([{}, {}, { weight: 0 }], { region: 'c' })).toBe('d0>d3>d2: d0 d3');
+  });
+
+  it('are none at which the call is estimated to cause more than in the region that comes next', () => {
+    expect(peers([{}, {}, { pue: 1.2 }, { pue: 1.3 }])).toBe('d0>d2>d3>d4>d1: d0 d2');
+    expect(peers([{ pue: 1.3 }, {}, { pue: 1.1 }])).toBe('d4>d0>d2>d3>d1: d4');
+  });
+
+  it('are none that are not known to be within the tolerance of the call', () => {
+    const known = { latencyMs: 100 };
+    const changes = [known, { ...known, latencyMs: 10 }, { latencyMs: 105 }, {}, known];
+    expect(peers(changes, { max_added_latency_ms: 90 })).toBe('d0>d2>d3>d4>d1: d0');
+    expect(peers(changes, { max_added_latency_ms: 95 })).toBe('d0>d2>d3>d4>d1: d0 d2');
   });
 });
 

@@ -14,12 +14,14 @@ import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf } from '../api/shapes.ts';
 import type { AttemptedRoute } from '../attempts/attempt-requests.ts';
 import type { LiveSignal } from '../catalogue/grid-signals.ts';
-import type { Candidate, Catalogue, Target } from '../catalogue/snapshot.ts';
+import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
 import { estimatedTokens, estimateFootprint } from '../guards/budgets/estimate.ts';
 import { type CarbonCeiling, carbonCeiling, type KeptRoute } from './carbon-ceiling.ts';
 import { chooseRegion, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
+import { type ExclusionReason, type PassedTarget, regionErrors, whyPassed } from './exclusion.ts';
 import { isTranslated, nativeFirst, notSpoken, type Offer, offerFor, speaking } from './offer.ts';
+import { pinnedPeers, type SharedCall } from './peers.ts';
 import { unavailableRegion } from './saturated-region.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
 
@@ -39,36 +41,19 @@ export interface Route extends AttemptedRoute, KeptRoute {
    * deployments of the chosen target, or of all targets if the region was pinned.
    */
   readonly offered: readonly Candidate[];
+  /** The deployments at which the call may begin, the first of the chain among them. */
+  readonly peers: readonly Candidate[];
+  /** Which of these was chosen, and why; null: there was no choice. */
+  readonly shared: SharedCall | null;
   /** Returns why a deployment could not be chosen; null if it could. */
   readonly barredBy: (candidate: Candidate) => ExclusionReason | null;
   /** Returns why a deployment is outside the tolerance of the call and only serves fail-over; null if it is not. */
   readonly outside: (candidate: Candidate) => Intolerable | null;
 }
 
-export type ExclusionReason =
-  | 'region_degraded'
-  | 'region_saturated'
-  | 'region_decommissioned'
-  | 'other_region_pinned'
-  | 'api_not_spoken'
-  | 'tier_not_served'
-  | 'carbon_above_ceiling'
-  | 'failing';
-
-export interface PassedTarget {
-  readonly name: string;
-  readonly why: Exclude<ExclusionReason, 'other_region_pinned'> | 'not_deployed';
-}
-
 type RouteResult = Result<Route, ApiError>;
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
-
-const regionErrors = {
-  degraded: 'region_degraded',
-  saturated: 'region_saturated',
-  decommissioned: 'region_decommissioned',
-} as const;
 
 /** The JSON path of an option as the client wrote it. */
 export const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
@@ -103,7 +88,7 @@ function routeFor(request: ParsedRequest, offer: Offer, catalogue: Catalogue, st
   const { options } = request;
   return options.region === undefined
     ? freeRoute(request, offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
-    : pinnedRoute(request, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
+    : pinnedRoute(request, offer, { ...steering, code: options.region, catalogue });
 }
 
 /** Routes among the deployments at which the call is estimated to stay below its carbon ceiling. */
@@ -133,12 +118,13 @@ function invalidTier(request: ParsedRequest, offered: readonly string[], where: 
   return err(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
 }
 
-interface PinnedRegion extends Pick<Steering, 'troubleOf'> {
+interface PinnedRegion extends Pick<Steering, 'isResting' | 'troubleOf'> {
   readonly code: string;
   readonly catalogue: Catalogue;
 }
 
-function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, troubleOf }: PinnedRegion): RouteResult {
+function pinnedRoute(request: ParsedRequest, offer: Offer, pinned: PinnedRegion): RouteResult {
+  const { catalogue, code, troubleOf } = pinned;
   const { named, serves } = offer;
   const region = catalogue.regions.get(code);
   if (!region)
@@ -165,6 +151,7 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
     troubleOf(each.deployment.id, named.modelOf(each).id),
   );
   if (refusal) return err({ ...refusal, param: optionPath(request, 'region') });
+  const translated = (each: Candidate) => isTranslated(request.endpoint, each);
   return routed(request, offer, [first, ...others], {
     pinnedTo: code,
     comparison: null,
@@ -172,6 +159,7 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
     isBarred: () => false,
     offered: named.candidates,
     passed: [],
+    peers: pinnedPeers([first, ...others.filter((each) => translated(each) === translated(first))], named, pinned),
   });
 }
 
@@ -183,7 +171,7 @@ function freeRoute(request: ParsedRequest, offer: Offer, steering: Steering): Ro
   };
   const choice = chooseRegion({ ...offer, gramsAt }, steering);
   if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  const { chain, comparison, isFailing, outside, target } = choice;
+  const { chain, comparison, isFailing, outside, peers, target } = choice;
   const passed = offer.targets.slice(0, choice.at).filter(({ name }) => name !== target.name);
   return routed(request, offer, chain, {
     pinnedTo: null,
@@ -192,19 +180,11 @@ function freeRoute(request: ParsedRequest, offer: Offer, steering: Steering): Ro
     isBarred: isFailing,
     offered: offer.named.targets.find(({ name }) => name === target.name)?.candidates ?? target.candidates,
     passed: passed.map((each) => ({ name: each.name, why: whyPassed(each, offer) })),
+    peers,
   });
 }
 
-function whyPassed({ candidates }: Target, { serves, whyNot }: Offer): PassedTarget['why'] {
-  const [first] = candidates;
-  if (!first) return 'not_deployed';
-  const active = candidates.filter(({ region }) => region.status === 'active');
-  if (active.some(serves)) return 'failing';
-  if (active.length > 0 || first.region.status === 'active') return whyNot(active[0] ?? first);
-  return regionErrors[first.region.status];
-}
-
-interface ChosenRoute extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed'> {
+interface ChosenRoute extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed' | 'peers'> {
   readonly pinnedTo: string | null;
   readonly isBarred: (candidate: Candidate) => boolean;
 }
@@ -233,6 +213,7 @@ function routed(
     alias: named.isAlias ? named.id : null,
     estimated,
     bound: null,
+    shared: null,
   };
   return ok({ ...asked, ...chosen, pinned: pinnedTo !== null, failoverChain, barredBy });
 }

@@ -5,10 +5,12 @@ import { emptySnapshot, plainDeployment, plainModel } from '@gw/testing/catalogu
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { chainOf } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
+import { countCallsUnderWay } from '../attempts/calls-under-way.ts';
 import type { FailedAttempt } from '../attempts/failed-attempts.ts';
 import { type Candidate, makeCatalogue } from '../catalogue/snapshot.ts';
 import { chooseRoute } from './route.ts';
 import { routingTrace } from './routing-trace.ts';
+import { shareCalls } from './share-calls.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
 const annual = (zone: string, gPerKwh: number): Snapshot['grid'][number] => ({
@@ -77,6 +79,8 @@ const answeredBy = (by: Candidate | null, attempts = 1) => ({
   attempts,
   requestedAt: at,
   footprintAt: () => ({ energyWh: 2, embodiedG: null }) as Footprint | null,
+  cachedTokens: null as number | null,
+  uncachedFootprint: () => null as Footprint | null,
   status: 200,
   fault: null,
   failures: [] as FailedAttempt[],
@@ -216,6 +220,33 @@ describe('a routing trace', () => {
     expect(trace.decision).toMatch(/ Its deployment d-us did not answer; d-us-2 of the same region did\.$/);
     expect(trace.candidates.map(({ region: code }) => code)).toEqual(['us', 'se']);
     expect(trace.estimated_saving_g).toBe(0);
+  });
+
+  it('says why the call began at a deployment, and what the cache there has saved', () => {
+    const deployments = [deployment('d-us', 'us'), deployment('d-us-2', 'us'), deployment('d-se', 'se')];
+    const catalogue = catalogueOf({ deployments });
+    const route = shareCalls(countCallsUnderWay()).shared(routeOf(catalogue), { accountId: 'acct', affinity: null });
+    const by = route.failoverChain[0];
+    const told = routingTraceSchema.parse(routingTrace(route, answeredBy(by)));
+    expect(told.decision).toMatch(/\. d-us was next of its 2 deployments by weight and calls under way\.$/);
+    const among = ['d-us', 'd-us-2'].map((id) => ({ deployment: id, weight: 1, calls_under_way: 0 }));
+    expect(told.deployment_choice).toEqual({ by: 'load', affinity: null, among, affinity_saving: null });
+    const kept = { ...route, shared: { by: 'affinity' as const, affinity: 'prompt_cache_key', among: [] } };
+    const savingOf = (changes: Partial<ReturnType<typeof answeredBy>>) =>
+      routingTraceSchema.parse(routingTrace(kept, { ...answeredBy(by), ...changes })).deployment_choice
+        ?.affinity_saving;
+    const anew = () => ({ energyWh: 2.5, embodiedG: null });
+    expect(savingOf({ cachedTokens: 100, uncachedFootprint: anew })).toEqual({
+      cached_tokens: 100,
+      energy_wh: 0.5,
+      carbon_g: 0.1845,
+    });
+    expect(savingOf({ cachedTokens: 0 })).toEqual({ cached_tokens: 0, energy_wh: 0, carbon_g: 0 });
+    expect(savingOf({ cachedTokens: 7 })).toEqual({ cached_tokens: 7, energy_wh: null, carbon_g: null });
+    expect(savingOf({})).toBeNull();
+    expect(savingOf({ by: catalogue.candidate('d-us-2') ?? null, cachedTokens: 100 })).toBeNull();
+    const { decision } = routingTrace(kept, answeredBy(by));
+    expect(decision).toMatch(/ Calls with the same prompt_cache_key begin at its deployment d-us\.$/);
   });
 
   it.each(['saturated', 'degraded', 'decommissioned'] as const)(

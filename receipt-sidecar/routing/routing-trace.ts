@@ -34,6 +34,10 @@ export interface ServedCall {
   readonly requestedAt: string;
   /** Returns what the call took at a deployment by the formulas of its receipt, or would have taken; null if that is unknown. */
   readonly footprintAt: (candidate: Candidate) => Footprint | null;
+  /** The tokens that the provider had in its cache; null if that is unknown. */
+  readonly cachedTokens: number | null;
+  /** Returns what the call would have taken, by the same formulas, with nothing in the cache; null if that is unknown. */
+  readonly uncachedFootprint: () => Footprint | null;
 }
 
 /** Returns the reading that was compared, or else the grid reading at the time of the call. */
@@ -147,6 +151,38 @@ function savingOf(
   return saving(Number((there - here).toPrecision(12)), there, here);
 }
 
+/** Says why the call began at its deployment; empty if there was no choice. */
+function deploymentChoice(route: Route, served: ServedCall): Pick<RoutingTrace, 'deployment_choice'> {
+  const { shared } = route;
+  if (shared === null) return {};
+  const { affinity, among, by } = shared;
+  return {
+    deployment_choice: {
+      by,
+      affinity,
+      among: among.map(({ deployment, underWay, weight }) => ({ deployment, weight, calls_under_way: underWay })),
+      affinity_saving: by === 'affinity' ? affinitySaving(route, served) : null,
+    },
+  };
+}
+
+type AffinitySaving = NonNullable<RoutingTrace['deployment_choice']>['affinity_saving'];
+
+function affinitySaving(route: Route, served: ServedCall): AffinitySaving {
+  const { by, cachedTokens, footprintAt, requestedAt, uncachedFootprint } = served;
+  if (by !== route.failoverChain[0] || cachedTokens === null) return null;
+  if (cachedTokens === 0) return { cached_tokens: 0, energy_wh: 0, carbon_g: 0 };
+  const [anew, here] = [uncachedFootprint(), footprintAt(by)];
+  if (anew === null || here === null) return { cached_tokens: cachedTokens, energy_wh: null, carbon_g: null };
+  const value = readingOf(route, by, new Date(requestedAt))?.gPerKwh;
+  const less = (more: number, fewer: number) => Math.max(0, Number((more - fewer).toPrecision(12)));
+  return {
+    cached_tokens: cachedTokens,
+    energy_wh: less(anew.energyWh, here.energyWh),
+    carbon_g: value === undefined ? null : less(gramsOf(anew, value), gramsOf(here, value)),
+  };
+}
+
 /** Why the call went by provider preference, or elsewhere than carbon chose; null if it did neither. */
 function fallbackOf({ comparison }: Route, by: Candidate | null): FallbackReason | 'failed_over' | null {
   if (comparison === null) return null;
@@ -198,6 +234,7 @@ export function routingTrace(route: Route, served: ServedCall): RoutingTrace {
       : null,
     ...(bound === null ? {} : { answer_bound: bound }),
     ...(translation && { translation }),
+    ...deploymentChoice(route, served),
     operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),
     ...savingOf(route, served, failed),

@@ -18,13 +18,19 @@ export const toleranceOf = (options: GwOptions, account: Tolerance): Tolerance =
 export const isAny = ({ addedCostPercent, addedLatencyMs }: Tolerance): boolean =>
   addedCostPercent === null && addedLatencyMs === null;
 
-/** Returns why `candidate` cannot be chosen in place of `preferred`; null if it can. */
-export function intolerable(
+/** Returns why the region of `candidate` cannot be chosen in place of that of `preferred`; null if it can. */
+export const intolerable = (candidate: Candidate, preferred: Candidate, tolerance: Tolerance): Intolerable | null =>
+  candidate.region.code === preferred.region.code ? null : exceeded(candidate, preferred, tolerance);
+
+/** Whether a call can begin at `candidate` in place of `preferred`, also where both are of one region. */
+export const isTolerable = (candidate: Candidate, preferred: Candidate, tolerance: Tolerance): boolean =>
+  candidate === preferred || exceeded(candidate, preferred, tolerance) === null;
+
+function exceeded(
   candidate: Candidate,
   preferred: Candidate,
   { addedCostPercent, addedLatencyMs }: Tolerance,
 ): Intolerable | null {
-  if (candidate.region.code === preferred.region.code) return null;
   const [{ latencyMs, relativeCost }, before] = [candidate.deployment, preferred.deployment];
   if (addedLatencyMs !== null && !isWithin(latencyMs, before.latencyMs, (least) => least + addedLatencyMs))
     return 'latency_above_tolerance';

@@ -111,6 +111,7 @@ function describe({ stream, thought }: JsonObject, promptBytes: number): Request
     outputField: null,
     maxTokens: null,
     asksToRead: false,
+    affinity: null,
   };
 }
 

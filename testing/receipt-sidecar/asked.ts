@@ -37,6 +37,7 @@ export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest
   outputField: null,
   maxTokens: null,
   asksToRead: false,
+  affinity: null,
   ...more,
 });
 

@@ -9,6 +9,7 @@ import type { Gates } from '@gw/receipt-sidecar/internals/admission/admission';
 import { parseRequest } from '@gw/receipt-sidecar/internals/api/parse';
 import { outgoing } from '@gw/receipt-sidecar/internals/api/provider-body';
 import { createAddedFields } from '@gw/receipt-sidecar/internals/attempts/added-fields';
+import { countCallsUnderWay } from '@gw/receipt-sidecar/internals/attempts/calls-under-way';
 import { createFirstAttempts } from '@gw/receipt-sidecar/internals/attempts/direct-first-attempts';
 import { createFailedAttempts } from '@gw/receipt-sidecar/internals/attempts/failed-attempts';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/attempts/resting-deployments';
@@ -18,6 +19,7 @@ import type { CallContext } from '@gw/receipt-sidecar/internals/call/call-contex
 import { makeCatalogue } from '@gw/receipt-sidecar/internals/catalogue/snapshot';
 import { decidedBefore } from '@gw/receipt-sidecar/internals/guards/leased-limits';
 import { readReply } from '@gw/receipt-sidecar/internals/reply/read-reply';
+import { shareCalls } from '@gw/receipt-sidecar/internals/routing/share-calls';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/wire/maybe-promise';
 import { Room } from '@gw/receipt-sidecar/internals/wire/room';
 import { emptySnapshot, plainDeployment, plainModel } from '../catalogue.ts';
@@ -67,6 +69,7 @@ export function contextForTests({
   ...changed
 }: Partial<CallContext> & Stubs = {}): { context: CallContext; ledger: LedgerForTests } {
   const ledger: LedgerForTests = { begun: [], finished: [] };
+  const underWay = countCallsUnderWay();
   const context: CallContext = {
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
@@ -81,6 +84,8 @@ export function contextForTests({
     notices: { note: () => undefined, register: () => undefined },
     trouble: createMeasuredTrouble(() => 0),
     accountTrouble: createMeasuredTrouble(() => 0),
+    underWay,
+    sharing: shareCalls(underWay),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

@@ -126,6 +126,15 @@ export const deploymentFields = {
     help: 'price of a token relative to other deployments: 1.1 is ten percent more than 1; or none',
     doc: 'price of a token relative to other deployments of its models: 1.1 is ten percent more than 1; a [tolerance](routing.md#tolerance) compares them',
   },
+  weight: {
+    entry: z.number().min(0).max(1000),
+    snapshot: z.number().nonnegative(),
+    otherwise: 1,
+    option: 'weight',
+    form: 'number',
+    help: 'its part of the calls of its region, relative to other deployments of its models there; 0: only for fail-over',
+    doc: 'its part of the calls of its region, relative to [other deployments of its models there](routing.md#within-a-region); 1 unless given, and 0 is for fail-over alone',
+  },
   max_concurrent_requests: {
     entry: z.int().min(1).max(100_000).nullable(),
     snapshot: z.int().positive().nullable(),

@@ -76,6 +76,8 @@ const wrong: [Kind, object, string][] = [
   ['providers', { auth_scheme: 'Bearer' }, 'auth_scheme'],
   ['providers', { auth_scheme: 'Bearer sk', credential_ref: 'ACME' }, 'auth_scheme'],
   ['providers', { credential_ref: 'sk-secret' }, 'credential_ref'],
+  ['deployments', { weight: -1 }, 'weight'],
+  ['deployments', { weight: 1001 }, 'weight'],
   ['deployments', { max_concurrent_requests: 0 }, 'max_concurrent_requests'],
   ['deployments', { max_concurrent_requests: 2.5 }, 'max_concurrent_requests'],
   ['deployments', { id: 'a>b' }, 'id'],

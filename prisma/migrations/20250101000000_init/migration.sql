@@ -648,6 +648,8 @@ CREATE TABLE "deployments" (
   -- How deployments compare in time and money, for what a carbon-aware choice may cost.
   "latency_ms" INTEGER CHECK ("latency_ms" >= 0),
   "relative_cost" DOUBLE PRECISION CHECK ("relative_cost" >= 0),
+  -- Its part of the calls of its region; 0: only for fail-over.
+  "weight" DOUBLE PRECISION NOT NULL DEFAULT 1 CHECK ("weight" >= 0),
   -- How many calls it takes at the same time; null: it is not stated.
   "max_concurrent_requests" INTEGER CHECK ("max_concurrent_requests" > 0),
   "changed_in" INTEGER,

@@ -3,6 +3,7 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { messageRequestSchema } from '@gw/contract/messages';
 import { messagesApi, messagesErrorBody } from '@gw/contract/messages-errors';
 import { requestText } from '@gw/policy/request-text';
+import { affinityBy } from '../port/affinity.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { messageContradiction } from './contradictions.ts';
 import { MessageCounts } from './counts.ts';
@@ -33,6 +34,7 @@ export const anthropicMessages: ApiShape = {
       outputField: 'max_tokens',
       maxTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
       asksToRead: linksOf(body),
+      affinity: isObject(body.metadata) ? affinityBy(body.metadata, ['user_id']) : null,
     }),
     prompt: messagePrompt,
     texts: (body, decoded = []) => requestText(body, [...plainDocuments(body), ...decoded]).texts,

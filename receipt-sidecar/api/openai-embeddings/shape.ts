@@ -31,6 +31,7 @@ export const openaiEmbeddings: ApiShape = {
         outputField: null,
         maxTokens: null,
         asksToRead: false,
+        affinity: null,
       };
     },
     prompt: ({ input }) => ({ texts: promptTexts(input), frame: 0, isWhole: true, together: false }),

@@ -5,7 +5,7 @@ import { wellFormed } from '@gw/contract/internal/well-formed';
 import { responseRequestSchema } from '@gw/contract/responses';
 import { requestText } from '@gw/policy/request-text';
 import { isError } from '../openai/chunk.ts';
-import { asksToRead } from '../openai/given.ts';
+import { affinityOf, asksToRead } from '../openai/given.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { isObject, itemsOf, listOf } from './items.ts';
 import { responsePromptSize } from './prompt-size.ts';
@@ -42,6 +42,7 @@ export const openaiResponses: ApiShape = {
         outputField: typeof most === 'number' ? outputField : null,
         maxTokens: typeof most === 'number' ? most : null,
         asksToRead: asksToRead(body),
+        affinity: affinityOf(body),
       };
     },
     prompt: responsePrompt,

@@ -2,6 +2,7 @@
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { affinityBy } from '../port/affinity.ts';
 import type { FieldTexts } from '../port/shape.ts';
 
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
@@ -44,6 +45,9 @@ export function asksToRead(body: JsonObject): boolean {
   );
 }
 
+/** Fields by which OpenAI's APIs tell calls apart whose prompts begin alike, the better one first. */
+export const affinityOf = (body: JsonObject) => affinityBy(body, ['prompt_cache_key', 'user']);
+
 const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
 
 /** Reads the fields about streaming and the bound of the output. */
@@ -57,6 +61,7 @@ export function outputOf(body: JsonObject) {
     outputField,
     maxTokens: outputField && (body[outputField] as number),
     asksToRead: asksToRead(body),
+    affinity: affinityOf(body),
   };
 }
 

@@ -11,6 +11,7 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import type { Texts } from '@gw/policy/find-rules';
 import type { z } from 'zod';
 import type { Additions } from '../../wire/json-body.ts';
+import type { Affinity } from './affinity.ts';
 import type { PromptSize } from './prompt-size.ts';
 
 /** One API: the requests of one path, and the replies to them. */
@@ -90,6 +91,8 @@ export interface RequestSummary extends PromptSize {
   readonly maxTokens: number | null;
   /** Whether the request asks the provider to search, or to read what it does not hold. */
   readonly asksToRead: boolean;
+  /** Says which calls begin with the same prompt, as far as the client tells; null: it does not. */
+  readonly affinity: Affinity | null;
 }
 
 export interface Prompt {

@@ -35,6 +35,7 @@ export function Deployments() {
     { title: 'Region', cell: ({ region }) => region },
     { title: 'Models', cell: ({ models }) => <Text size="xs">{Object.keys(models).join(', ')}</Text> },
     { title: 'PUE', cell: ({ pue }) => number(pue), isNumber: true },
+    { title: 'Weight', cell: ({ weight }) => number(weight), isNumber: true },
     {
       title: 'Calls at once',
       cell: ({ max_concurrent_requests: most }) => (most === null ? 'not bounded' : number(most)),
