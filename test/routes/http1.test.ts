@@ -21,7 +21,7 @@ function bytesOf(attempt: Attempt): string {
 it.each(limitedRoutes)('%s demands key, scope and limit, however it is asked for', async (_name, route) => {
   const attempts = [
     ...attemptsOf(route, callers.forRoute(route), [...tricks, ...absoluteForms, ...http1Tricks]),
-    ...attemptsOf(route, [callers.nobody], keysElsewhere(callers.entitled.key ?? '')),
+    ...attemptsOf(route, [callers.nobody], keysElsewhere(callers.entitled.key ?? '', route.path)),
   ];
   await tryAll({ gateway, callers }, attempts, async (attempt) => {
     const { replies } = await exchange(gateway.port, bytesOf(attempt));

@@ -27,7 +27,7 @@ function plainly(attempt: Attempt): Sent {
 it.each(limitedRoutes)('%s demands key, scope and limit, however it is asked for', async (_name, route) => {
   const attempts = [
     ...attemptsOf(route, callers.forRoute(route), tricks),
-    ...attemptsOf(route, [callers.nobody], keysElsewhere(callers.entitled.key ?? '')),
+    ...attemptsOf(route, [callers.nobody], keysElsewhere(callers.entitled.key ?? '', route.path)),
   ];
   await tryAll({ gateway, callers }, attempts, async (attempt) => {
     const { reply, end } = await exchange2(gateway.port, plainly(attempt));

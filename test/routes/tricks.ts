@@ -205,11 +205,12 @@ const steering: readonly Trick[] = [
 ];
 
 /** A key where none belongs is none. */
-export const keysElsewhere = (key: string): readonly Trick[] => [
+/** `path`: on those of Anthropic's API the header of its clients is a place for a key. */
+export const keysElsewhere = (key: string, path: string): readonly Trick[] => [
   withHeader('proxy-authorization', `Bearer ${key}`),
   withHeader('x-authorization', `Bearer ${key}`),
   withHeader('authorization_', `Bearer ${key}`),
-  withHeader('x-api-key', key),
+  ...(path.startsWith('/v1/messages') ? [] : [withHeader('x-api-key', key)]),
   withHeader('x-forwarded-authorization', `Bearer ${key}`),
   withHeader('www-authenticate', `Bearer ${key}`),
   spelled('with the key in its query', (path) => `${path}?authorization=Bearer%20${key}&api_key=${key}`),
