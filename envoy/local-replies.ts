@@ -103,7 +103,8 @@ const inMessagesForm = (error: ApiError, addresses: Addresses) => {
   return { ...json, text_format_source: { inline_string: text } };
 };
 
-export function localReplies(addresses: Addresses): object[] {
+/** Writes the reply for a kind of error. */
+function mappersFor(addresses: Addresses) {
   const mapper = (filter: object, error: ApiError, headers: object[] = []) => {
     const own = [...errorHeaders(error)].filter(([name]) => name !== 'content-type');
     return {
@@ -131,6 +132,11 @@ export function localReplies(addresses: Addresses): object[] {
     known(both(toProvider, replyHadBegun, filter), code, [keptRequestId, receiptId, ...limits]),
     known(both(toProvider, filter), code, [keptRequestId, receiptId]),
   ];
+  return { mapper, known, fromProvider };
+}
+
+export function localReplies(addresses: Addresses): object[] {
+  const { fromProvider, known, mapper } = mappersFor(addresses);
   return [
     {
       filter: details(readinessReasons.ready),

@@ -7,15 +7,6 @@ export { type ApiName, apiNames };
 /** A provider speaks these unless its entry says otherwise. */
 export const usualApis: readonly ApiName[] = ['chat', 'completions', 'embeddings'];
 
-/** The values of `{endpoint}` in the path of a provider. */
-export const endpointOf = {
-  chat: 'chat/completions',
-  completions: 'completions',
-  embeddings: 'embeddings',
-  responses: 'responses',
-  messages: 'messages',
-} as const satisfies Readonly<Record<ApiName, string>>;
-
 /** As an operator gives them: each once, in any order. */
 export const apisSchema = z
   .array(z.enum(apiNames))

@@ -38,7 +38,7 @@ const unknownToMistral = {
   stream_options: null,
 } as const satisfies RequestFields;
 
-/** These servers of one's own have them all in their newest releases; of an older one `./gw admin providers test` tells which. */
+/** These servers of one's own have them all in their newest releases; for an older one the operator lists what it has (`--apis`). */
 const every = apiNames;
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
