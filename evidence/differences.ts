@@ -29,6 +29,9 @@ export function checkManifest(stated: unknown, follows: Manifest): PackMismatch[
 const placeOf = (part: string, field: string): Pick<PackMismatch, 'field' | 'receipt'> =>
   part.startsWith('urn:gw:receipt:') ? { receipt: part, field } : { receipt: null, field: part };
 
+/** A pack may have a member that is named like one which every object inherits, such as `toString`. */
+const own = (node: Node, name: string): unknown => (Object.hasOwn(node, name) ? node[name] : undefined);
+
 /** Returns the members in which two values differ. */
 export function differences(field: string, expected: unknown, found: unknown): PackMismatch[] {
   if (same(expected, found)) return [];
@@ -36,5 +39,5 @@ export function differences(field: string, expected: unknown, found: unknown): P
   if (!bothLists && !(isNode(expected) && isNode(found))) return [ofPack(field, shown(expected), shown(found))];
   const [ours, theirs] = [expected as Node, found as Node];
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
-  return [...names].flatMap((name) => differences(`${field}.${name}`, ours[name], theirs[name]));
+  return [...names].flatMap((name) => differences(`${field}.${name}`, own(ours, name), own(theirs, name)));
 }

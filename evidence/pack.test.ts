@@ -289,6 +289,11 @@ describe('what was altered is found', () => {
       expect(await found(Buffer.from(text.replace('{', `{"__proto__":${planted},`))), planted).toBe(true);
   });
 
+  it('so is one that is named as what every object inherits', async () => {
+    const { mismatches } = await verified({ ...pack, '@context': { toString: null } });
+    expect(mismatches).toContainEqual(expect.objectContaining({ field: '@context.toString' }));
+  });
+
   it('bytes that are not UTF-8 are refused, also where a decoder would replace them by what is there', async () => {
     const named = await packText({ ...contents, accountId: 'acct_\ufffd' }, key);
     const bytes = Buffer.from(named);
