@@ -255,7 +255,7 @@ it('every local reply is our error object, as JSON, with the status of its code,
   expect(JSON.stringify(isReady)).toContain(`response.code_details.startsWith('${readinessReasons.ready}')`);
   expect(isReady).toMatchObject({ body: { inline_string: '{"status":"ok"}' } });
   const asTheyAre = replies.filter((reply) => !('body' in reply));
-  expect(asTheyAre.map((reply) => 'status_code' in reply)).toEqual([false]);
+  expect(asTheyAre.map((reply) => 'status_code' in reply)).toEqual([false, false]);
   expect(JSON.stringify(asTheyAre)).toContain("response.code_details.startsWith('gw_')");
   const mappers = z
     .array(mapper)

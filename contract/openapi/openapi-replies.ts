@@ -178,15 +178,19 @@ export function errorResponses(): Json {
   );
 }
 
+const early: readonly CatalogueCode[] = ['invalid_request', 'invalid_content_type'];
+
 function errorResponse(status: number, form: string): Json {
   const codes = entries.filter(([, entry]) => statusesOf(entry).includes(status));
   const names = codes.map(([code]) => code);
   // There is one code for each field of a request.
   const family = status === 400 ? { pattern: '^invalid_[A-Za-z0-9_]+$' } : null;
   const listed = { enum: names };
+  // Envoy refuses such requests before it knows their path.
+  const isEarly = form !== 'Error' && early.some((code) => names.includes(code));
   const schema = {
     allOf: [
-      ref('schemas', form),
+      isEarly ? { anyOf: [ref('schemas', form), ref('schemas', 'Error')] } : ref('schemas', form),
       {
         properties: {
           error: {

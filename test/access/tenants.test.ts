@@ -89,12 +89,12 @@ const madeUp = (id: string): string =>
     .toString('hex')
     .replace(/^./, id.startsWith('rcpt_') ? 'f' : 'Z');
 
-const volatile = /^(date|x-request-id|x-ratelimit-.*|x-envoy-.*)$/;
+const volatile = /^(date|request-id|x-request-id|x-ratelimit-.*|x-envoy-.*)$/;
 /** All that a client sees, but for the id that it has sent itself. */
 const shownOf = ({ headers, status, text }: HttpReply, id: string) => ({
   status,
   headers: [...headers].filter(([name]) => !volatile.test(name)).sort(),
-  text: text.replaceAll(id, '<id>'),
+  text: text.replaceAll(id, '<id>').replace(/(?<="request_id":")[^"]+/, '<request>'),
 });
 
 type Call = (method: string, path: string) => Promise<HttpReply>;

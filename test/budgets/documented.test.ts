@@ -107,7 +107,9 @@ test('OpenAPI has the header at the replies that carry it: of the inference endp
       header in (responses['200']?.headers ?? {}) ? `${method} ${at}` : [],
     ),
   );
-  expect(carrying.sort()).toEqual(['post /v1/chat/completions', 'post /v1/completions', 'post /v1/embeddings']);
+  expect(carrying.sort()).toEqual(
+    ['chat/completions', 'completions', 'embeddings', 'messages', 'responses'].map((name) => `post /v1/${name}`),
+  );
   await set('tokens', 1, 'soft');
   await expect.poll(async () => (await asked()).response.headers.has(header)).toBe(true);
   for (const fault of ['status-400', 'status-429', 'status-500', 'malformed']) {

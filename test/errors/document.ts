@@ -29,16 +29,22 @@ const documentSchema = z.looseObject({
   'x-error-catalogue': z.record(z.string(), z.unknown()),
 });
 
-const errorObject = z.strictObject({
-  error: z.strictObject({
-    code: z.string().regex(/^[a-z][A-Za-z0-9_]*$/),
-    type: z.string(),
-    message: z.string().min(1),
-    param: z.string().nullable(),
-    doc_url: z.url(),
-  }),
+const error = z.strictObject({
+  code: z.string().regex(/^[a-z][A-Za-z0-9_]*$/),
+  type: z.string(),
+  message: z.string().min(1),
+  param: z.string().nullable(),
+  doc_url: z.url(),
 });
-export type ErrorBody = z.infer<typeof errorObject>['error'];
+const errorObject = z.strictObject({ error });
+const messagesError = z.strictObject({ type: z.literal('error'), error, request_id: z.string().nullable() });
+export type ErrorBody = z.infer<typeof error>;
+
+/** Errors on the paths of Anthropic's API have another form. */
+const isOfMessages = (path: string): boolean => /^\/+v1\/messages/.test(path);
+/** Whether an error is to have that form: not if it was made before the path is known. */
+const hasMessagesForm = (path: string, code: string): boolean =>
+  isOfMessages(path) && code !== 'invalid_request' && code !== 'invalid_content_type';
 
 export interface Judge {
   /**
@@ -71,7 +77,8 @@ function makeJudge(raw: unknown, publicUrl: string): Judge {
     const route = routeOf(Object.keys(document.paths), path.split('?', 1)[0] ?? '');
     const operation = route === null ? undefined : document.paths[route]?.[method.toLowerCase()];
     // A request that the document does not know is refused with one of the errors that it has.
-    if (route === null || operation === undefined) return named(`Error${status}`);
+    if (route === null || operation === undefined)
+      return named(`${isOfMessages(path) ? 'MessagesError' : 'Error'}${status}`);
     const found = operation.responses[String(status)];
     expect(found, `${status} of ${method} ${route}`).toBeDefined();
     if (found !== undefined && '$ref' in found) return named(String(found.$ref).split('/').at(-1) ?? '');
@@ -106,7 +113,10 @@ function makeJudge(raw: unknown, publicUrl: string): Judge {
     judge,
     judgeError: (method, path, reply) => {
       judge(method, path, reply);
-      const { error } = errorObject.parse(JSON.parse(reply.text));
+      const body = JSON.parse(reply.text);
+      const ofMessages = 'request_id' in body;
+      const { error } = (ofMessages ? messagesError : errorObject).parse(body);
+      if (hasMessagesForm(path, error.code)) expect(ofMessages, reply.text).toBe(true);
       const code = error.doc_url.replace(`${publicUrl}/errors/`, '');
       const entry = document['x-error-catalogue'][code];
       expect(entry, error.doc_url).toBeDefined();
@@ -116,7 +126,8 @@ function makeJudge(raw: unknown, publicUrl: string): Judge {
         status: usual,
         pathStatus,
       } = z.looseObject({ type: z.string(), status, pathStatus: z.number().optional() }).parse(entry);
-      expect([type, [usual, pathStatus].includes(reply.status)]).toEqual([error.type, true]);
+      // Anthropic's types are in the schema of the replies alone.
+      expect([ofMessages ? error.type : type, [usual, pathStatus].includes(reply.status)]).toEqual([error.type, true]);
       return error;
     },
   };

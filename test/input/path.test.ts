@@ -28,7 +28,7 @@ it.each([
   '/',
   '/v1',
   '/v1/',
-  '/v1/responses',
+  '/v1/responses/resp_1',
   '/v1/grid/health',
   '/v1/chat',
   '/v1/chat/completions/',
