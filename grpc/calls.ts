@@ -44,7 +44,9 @@ function unary({ answer }: MethodOf<'unary'>, stream: Http2Stream): StreamHandle
   };
 }
 
+/** Envoy has few of these, and what it tells after a pause must come at once: others wait for it (receipt-sidecar/receipt/ends.ts). */
 function clientStream({ take }: MethodOf<'client-stream'>, stream: Http2Stream): StreamHandler {
+  stream.widen();
   const reader = new MessageReader(take);
   return {
     data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),

@@ -169,3 +169,24 @@ it('lets the stream of a large message be wide until that is whole', async () =>
   await expect.poll(() => whole).toBe(41);
   expect(allowed - sent).toBeLessThanOrEqual(16 * 1024);
 });
+
+it('lets a client that only tells send much at once from the beginning', async () => {
+  let given = 0;
+  server = createServer((socket) => {
+    new Http2Connection(socket, (_headers, stream) =>
+      openCall({ kind: 'client-stream', take: () => undefined }, stream),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  const reader = new FrameReader();
+  reader.push(preface, () => undefined);
+  client = connect(typeof bound === 'object' && bound ? bound.port : 0, '127.0.0.1');
+  client.on('data', (part) =>
+    reader.push(part, ({ type, payload, stream }) => {
+      if (type === frameType.windowUpdate && stream === 1) given += payload.readUInt32BE(0);
+    }),
+  );
+  client.write(Buffer.concat([preface, frame(frameType.headers, flag.endHeaders, 1, Buffer.from([0x83]))]));
+  await expect.poll(() => given).toBe(240 * 1024);
+});
