@@ -210,7 +210,8 @@ local function receipt_event(gw, first, last)
   local ms = tonumber((uuid:sub(1, 13):gsub('-', '')), 16) or 0 -- a UUIDv7 begins with its time
   local values = {
     stop_reason = last:match('"stop_reason"%s*:%s*("[%w_]+")') or 'null',
-    output_tokens = last:match('.*"output_tokens"%s*:%s*(%d+)') or '0',
+    -- Without the anchor a text that lacks it is searched from each of its letters, which holds up Envoy's worker.
+    output_tokens = last:match('^.*"output_tokens"%s*:%s*(%d+)') or '0',
     id = origin.id or '"' .. gw.id_prefix .. uuid .. '"',
     created = origin.created or tostring(math.floor(ms / 1000)),
     model = origin.model or asked.model or '""',
