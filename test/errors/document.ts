@@ -41,7 +41,7 @@ const messagesError = z.strictObject({ type: z.literal('error'), error, request_
 export type ErrorBody = z.infer<typeof error>;
 
 /** Errors on the paths of Anthropic's API have another form. */
-const isOfMessages = (path: string): boolean => /^\/+v1\/messages/.test(path);
+const isOfMessages = (path: string): boolean => /^\/+v1\/messages(?:[/?]|$)/.test(path);
 /** Whether an error is to have that form: not if it was made before the path is known. */
 const hasMessagesForm = (path: string, code: string): boolean =>
   isOfMessages(path) && code !== 'invalid_request' && code !== 'invalid_content_type';
