@@ -354,6 +354,27 @@ describe('what has no counterpart', () => {
   });
 });
 
+describe('a call that asks to see the reasoning', () => {
+  const thinking = { type: 'enabled', budget_tokens: 1024 };
+  it.each([
+    [{ thinking }, 'auto'],
+    [{ thinking: { ...thinking, display: 'omitted' } }, undefined],
+    [{ thinking: { type: 'adaptive' } }, undefined],
+    [{ thinking: { type: 'adaptive', display: 'summarized' } }, 'auto'],
+  ])('asks a provider of Responses for it, too: %j', (fields, summary) => {
+    const { body } = request('messages', 'responses', given({ ...limit, ...user('Hi'), ...fields }));
+    expect((body.reasoning as JsonObject | undefined)?.summary).toBe(summary);
+  });
+  it.each([
+    [{ effort: 'low', summary: 'detailed' }, 'summarized', ['include', 'reasoning.summary']],
+    [{ effort: 'low' }, undefined, ['include']],
+  ])('asks a provider of Messages for it, too: %j', (reasoning, display, left) => {
+    const made = request('responses', 'messages', given({ ...always, input: 'Hi', reasoning }));
+    expect(made.body.thinking).toEqual({ type: 'adaptive', ...(display && { display }) });
+    expect(made.left).toEqual(left);
+  });
+});
+
 describe('a call of Messages in chat', () => {
   it('says that a tool has failed, and shows its pictures behind its text', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } };

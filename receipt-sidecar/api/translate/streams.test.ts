@@ -123,6 +123,33 @@ describe('a stream of chat in Messages', () => {
   });
 });
 
+describe('a message that its model refuses to go on with', () => {
+  const start = { type: 'message_start', message: { id: 'msg_1', usage: {} } };
+  const text = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Well' } },
+    { type: 'content_block_stop', index: 0 },
+  ];
+  const end = (details: object | null) => ({
+    type: 'message_delta',
+    delta: { stop_reason: 'refusal', stop_details: details },
+    usage: { output_tokens: 1 },
+  });
+  const explained = { type: 'refusal', explanation: 'Not that.' };
+
+  it.each([
+    [null, 'response.incomplete', { incomplete_details: { reason: 'content_filter' } }],
+    [explained, 'response.completed', { output: [{ content: [{ text: 'Well' }, { refusal: 'Not that.' }] }] }],
+  ])('is no whole answer in Responses: %j', (details, type, response) => {
+    const { events } = streamed('messages', 'responses', [start, ...text, end(details), { type: 'message_stop' }]);
+    expect(events.at(-1)).toMatchObject({ type, response });
+    const content = [{ type: 'text', text: 'Well' }];
+    const message = { id: 'msg_1', content, stop_reason: 'refusal', stop_details: details };
+    const whole = defined(translate('responses', 'messages'), 'A pair').reply(JSON.stringify(message), terms);
+    expect(JSON.parse(String(whole))).toMatchObject(response);
+  });
+});
+
 describe('what only two APIs have', () => {
   it('comes through: log probabilities', () => {
     const logprobs = { content: [{ token: 'x', logprob: -0.5, bytes: [120], top_logprobs: [] }], refusal: null };

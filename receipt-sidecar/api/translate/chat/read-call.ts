@@ -32,6 +32,7 @@ export function readChat({ body, texts }: Fields, losses: Losses): Call {
         : null,
     format: formatOf(body.response_format, texts.get('response_format'), losses),
     effort: effort === null ? null : { is: effort, at: 'reasoning_effort' },
+    showsReasoning: false,
     stops: stop.length > 0 ? { is: stop, at: 'stop' } : null,
     logprobs: body.logprobs === true ? { is: true, at: 'logprobs' } : null,
     settings: settingsOf(texts, chatSettings, taken),

@@ -24,6 +24,7 @@ export function readMessages({ body, texts }: Fields, losses: Losses): Call {
     tools: toolsOf(body.tools, texts.get('tools'), losses),
     ...choiceOf(body.tool_choice),
     ...outputOf(body, texts.get('output_config'), losses),
+    showsReasoning: showsReasoning(body.thinking),
     stops: stops.length > 0 ? { is: stops, at: 'stop_sequences' } : null,
     logprobs: null,
     settings: [...settingsOf(texts, messagesSettings, taken), ...labels(body, losses)],
@@ -111,9 +112,13 @@ function outputOf({ output_config: config, thinking }: JsonObject, json: string 
   };
 }
 
+/** A thought of a set size is shown unless the client says otherwise. */
+const showsReasoning = (thinking: unknown): boolean =>
+  isObject(thinking) && (thinking.display ?? (thinking.type === 'enabled' ? 'summarized' : null)) === 'summarized';
+
 function thinkingOf(thinking: JsonObject, losses: Losses): Placed<string> | null {
   losses.only(thinking, new Set(['type', 'budget_tokens', 'display']), 'thinking');
-  if (thinking.display != null) losses.leave('thinking.display');
+  if (thinking.display != null && thinking.display !== 'summarized') losses.leave('thinking.display');
   // A server that has no such switch thinks as its model does.
   if (thinking.type !== 'enabled') {
     if (thinking.type !== 'adaptive') losses.leave('thinking.type');

@@ -37,12 +37,12 @@ function label({ at, json, name }: Setting, body: JsonObject, losses: Losses): b
   return true;
 }
 
-function putOutput({ effort, format }: Call, body: JsonObject, losses: Losses): void {
+function putOutput({ effort, format, showsReasoning }: Call, body: JsonObject, losses: Losses): void {
   const config: JsonObject = {};
   if (effort?.is === 'none') body.thinking = { type: 'disabled' };
   else if (effort) {
     if (!efforts.has(effort.is)) losses.refuse(effort.at, `the effort \`${effort.is}\` has no counterpart there`);
-    body.thinking = { type: 'adaptive' };
+    body.thinking = { type: 'adaptive', display: showsReasoning ? 'summarized' : undefined };
     config.effort = effort.is;
   }
   if (format) {

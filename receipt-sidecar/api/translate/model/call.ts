@@ -18,6 +18,8 @@ export interface Call {
   readonly format: Format | null;
   /** How much the model shall reason. */
   readonly effort: Placed<string> | null;
+  /** Whether the client asks for the words of the reasoning, which some providers keep back otherwise. */
+  readonly showsReasoning: boolean;
   readonly stops: Placed<readonly string[]> | null;
   /** Whether the client wants the log probabilities of the answer's tokens. */
   readonly logprobs: Placed<true> | null;

@@ -14,7 +14,6 @@ const hints = new Set([
   'prompt_cache_retention',
   'prompt_cache_options',
   'cache_control',
-  'summary',
   'stream_options',
 ]);
 

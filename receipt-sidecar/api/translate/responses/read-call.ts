@@ -35,6 +35,7 @@ export function readResponses({ body, texts }: Fields, losses: Losses): Call {
         : null,
     format: formatOf(text.format, memberOf(texts.get('text'), 'format')),
     effort: effort === null ? null : { is: effort, at: 'reasoning.effort' },
+    showsReasoning: summaryOf(body.reasoning) !== null,
     stops: null,
     logprobs: included.has(logprobs) ? { is: true, at: 'include' } : null,
     settings: [...settingsOf(texts, responsesSettings, taken), ...nested(text, body.reasoning, losses)],
@@ -52,10 +53,14 @@ function nested(text: JsonObject, reasoning: unknown, losses: Losses): readonly 
   losses.only(reasoning, new Set(['effort', 'summary', 'generate_summary', 'context', 'mode']), 'reasoning');
   if (reasoning.mode !== 'standard') add('mode', reasoning.mode, 'reasoning.mode');
   if (reasoning.context !== 'auto') add('context', reasoning.context, 'reasoning.context');
-  // The reasoning that a provider shows is shown whole.
-  add('summary', reasoning.summary ?? reasoning.generate_summary, 'reasoning.summary');
+  // How long it is to be is the provider's choice.
+  const summary = summaryOf(reasoning);
+  if (summary !== null && summary !== 'auto') losses.leave('reasoning.summary');
   return settings;
 }
+
+const summaryOf = (reasoning: unknown): string | null =>
+  isObject(reasoning) ? textOf(reasoning.summary ?? reasoning.generate_summary) : null;
 
 function includedIn(include: unknown, losses: Losses): ReadonlySet<unknown> {
   const included = new Set<unknown>(Array.isArray(include) ? include : []);

@@ -15,7 +15,8 @@ export function writeResponses(call: Call, losses: Losses): JsonObject {
   if (kept) losses.refuse(kept.at, 'nothing is stored there');
   putSettings(rest, responsesSettings, (field, json) => (body[field] = new Written(json)), losses);
   if (call.stops) losses.refuse(call.stops.at, 'it has no counterpart there');
-  if (call.effort) body.reasoning = { effort: call.effort.is };
+  if (call.effort || call.showsReasoning)
+    body.reasoning = { effort: call.effort?.is, summary: call.showsReasoning ? 'auto' : undefined };
   if (call.parallel) body.parallel_tool_calls = call.parallel.is;
   if (call.choice) body.tool_choice = choiceOf(call.choice);
   if (call.format || verbosity)

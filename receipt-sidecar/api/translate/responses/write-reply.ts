@@ -38,7 +38,8 @@ export interface State {
 
 export function responseOf(origin: Origin, terms: Terms, { ending, output, status, usage }: State): JsonObject {
   const repeated = repeatedFields.map((name) => [name, new Written(terms.repeated[name] ?? usual[name] ?? 'null')]);
-  const reason = ending?.why === 'filter' ? 'content_filter' : 'max_output_tokens';
+  const isCutByLength = ending?.why === 'length' || ending?.why === 'context';
+  const reason = isCutByLength ? 'max_output_tokens' : 'content_filter';
   return {
     id: `resp_${origin.id}`,
     object: 'response',
@@ -56,8 +57,15 @@ export function responseOf(origin: Origin, terms: Terms, { ending, output, statu
   };
 }
 
-export const statusOf = ({ why }: Ending): State['status'] =>
-  why === 'length' || why === 'context' || why === 'filter' ? 'incomplete' : 'completed';
+/** A refusal in words of its own is an answer. */
+export const statusOf = ({ why }: Ending, hasRefused: boolean): State['status'] =>
+  why === 'length' || why === 'context' || why === 'filter' || (why === 'refusal' && !hasRefused)
+    ? 'incomplete'
+    : 'completed';
+
+/** The words in which a provider says beside its answer why the model has refused. */
+export const explanationOf = ({ explanation }: Ending): WholeBlock | null =>
+  explanation === null ? null : { kind: 'refusal', id: '', name: '', text: explanation, seal: null, logprobs: null };
 
 /** Makes the items of a reply. Texts and refusals that follow each other are one message. */
 export class Items {
@@ -104,14 +112,20 @@ export function itemOf(id: string, block: WholeBlock, status: string): JsonObjec
 
 export const isAnswer = ({ kind }: Pick<WholeBlock, 'kind'>): boolean => kind === 'text' || kind === 'refusal';
 
-export function writeReply({ blocks, ending, origin, usage }: Reply, terms: Terms): string {
+export function writeReply({ blocks: told, ending, origin, usage }: Reply, terms: Terms): string {
   const items = new Items(origin);
   let parts: JsonObject[] | null = null;
+  const words = told.some(({ kind }) => kind === 'refusal') ? null : explanationOf(ending);
+  const blocks = words === null ? told : [...told, words];
+  const status = statusOf(
+    ending,
+    blocks.some(({ kind }) => kind === 'refusal'),
+  );
   for (const block of blocks) {
     if (isAnswer(block)) {
       if (parts === null) {
         parts = [];
-        items.all.push(messageOf(items.begin('text').id, parts, statusOf(ending)));
+        items.all.push(messageOf(items.begin('text').id, parts, status));
       }
       parts.push(partOf(block));
     } else {
@@ -119,5 +133,5 @@ export function writeReply({ blocks, ending, origin, usage }: Reply, terms: Term
       items.all.push(itemOf(items.begin(block.kind).id, block, 'completed'));
     }
   }
-  return write(responseOf(origin, terms, { status: statusOf(ending), output: items.all, ending, usage }));
+  return write(responseOf(origin, terms, { status, output: items.all, ending, usage }));
 }

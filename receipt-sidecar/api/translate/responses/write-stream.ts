@@ -5,7 +5,17 @@ import { write } from '../model/json.ts';
 import type { Block, Ending, FlowWriter, Origin, Usage, WholeBlock } from '../model/reply.ts';
 import { mostKept } from '../model/sequence.ts';
 import { Whole } from '../model/whole.ts';
-import { Items, isAnswer, itemOf, messageOf, partOf, responseOf, type State, statusOf } from './write-reply.ts';
+import {
+  explanationOf,
+  Items,
+  isAnswer,
+  itemOf,
+  messageOf,
+  partOf,
+  responseOf,
+  type State,
+  statusOf,
+} from './write-reply.ts';
 
 /** Characters that a block costs besides its text. */
 const blockCost = 256;
@@ -27,6 +37,7 @@ export class ResponsesWriter implements FlowWriter {
   #items = new Items(this.#origin);
   #item: Open | null = null;
   #block: Block | null = null;
+  #hasRefused = false;
 
   constructor(terms: Terms) {
     this.#terms = terms;
@@ -53,6 +64,7 @@ export class ResponsesWriter implements FlowWriter {
   open(block: Block): void {
     this.#whole.open(block);
     this.#block = block;
+    this.#hasRefused ||= block.kind === 'refusal';
     this.#kept += blockCost;
     const empty: WholeBlock = { ...block, text: '', seal: null, logprobs: null };
     if (!isAnswer(block) || this.#item?.parts == null) {
@@ -113,7 +125,13 @@ export class ResponsesWriter implements FlowWriter {
   }
 
   end(ending: Ending, usage: Usage | null): void {
-    const status = statusOf(ending);
+    const words = this.#hasRefused ? null : explanationOf(ending);
+    if (words !== null) {
+      this.open(words);
+      this.add(words.text, null);
+      this.close();
+    }
+    const status = statusOf(ending, this.#hasRefused);
     this.#leave(status);
     const response = this.#response(status, ending, usage);
     this.#event(`response.${status}`, { response });
