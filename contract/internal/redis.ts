@@ -46,6 +46,8 @@ export const ledgerStream = 'gw:ledger';
 export const ledgerGroup = 'ingest';
 /** Entries that cannot be ingested, kept for inspection: the original `entry`, and `reason`. */
 export const deadLedgerStream = '{gw:ledger}:dead';
+/** Entries that Postgres has and no sidecar keeps: of calls whose sidecar died. They are put in again if Postgres goes back in time. */
+export const orphanLedgerStream = '{gw:ledger}:orphans';
 
 /** Identifies the lifetime of a stream, to detect an emptied Redis. The hash tag puts it on the node of the stream. */
 export const streamEpochKey = (stream: string): string => `{${stream}}:epoch`;

@@ -27,6 +27,7 @@ import { copyKeyGeneration } from '../../people/keys/generation-copy.ts';
 import type { Keys } from '../../people/keys/keys.ts';
 import { type Context, inRole } from '../../shared/context.ts';
 import { pinnedHeads, unpinHeads } from '../receipts/batches.ts';
+import { putOrphansAgain } from '../receipts/orphans.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { readAlarm } from './ground.ts';
 
@@ -99,6 +100,8 @@ export async function confirmGround(
   });
   if (mayNot !== null) return err(mayNot);
   await unpinHeads(redis, lost);
+  // Before the alarm ends, or an error here would leave them out for good.
+  await putOrphansAgain(redis);
   await forgetGround(redis, alarm.key_generation.lost_after);
   // The jobs do both within a second otherwise.
   await copyKeyGeneration(inRole(context, 'customers').db, redis).catch((error: unknown) =>

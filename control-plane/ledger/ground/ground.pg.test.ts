@@ -7,14 +7,17 @@ import {
   groundKey,
   keyGenerationKey,
   keyTombstonesKey,
+  ledgerStream,
 } from '@gw/contract/internal/redis';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, silentLog } from '@gw/testing/control-plane/fixtures';
 import { type Instance, startInstance } from '@gw/testing/control-plane/instance';
+import { sealedEntry } from '@gw/testing/ledger-entry';
 import { takeSnapshot } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyKeyGeneration } from '../../people/keys/generation-copy.ts';
+import { keepOrphans } from '../receipts/orphans.ts';
 import { openLook } from './ground.ts';
 
 const accountId = 'acct_demo_enterprise';
@@ -75,6 +78,7 @@ test('what was revoked stays revoked, what changed since is in doubt until an op
   for (const { key } of [revoked, limited, other]) expect(await instance.ask(key)).toBe('ok');
   let made = { key: '', id: '' };
   const lost = entryOf();
+  const orphan = sealedEntry(entryOf(), 'closed');
   let seal: unknown;
   await goBackAround(async () => {
     await keys.revoke(accountId, revoked.id, by);
@@ -84,6 +88,7 @@ test('what was revoked stays revoked, what changed since is in doubt until an op
     await eventually(async () => (await instance.ask(made.key)) === 'ok');
     await running.store(lost);
     seal = await sealOf(lost.receipt.id);
+    await keepOrphans(running.stores.redis, [orphan]);
     await look();
   });
   // ext-authz sees it by itself, before the control plane has said anything.
@@ -117,6 +122,9 @@ test('what was revoked stays revoked, what changed since is in doubt until an op
   expect(await sealOf(lost.receipt.id)).toEqual(seal);
 
   expect(await confirm()).toMatchObject({ revoked_again: [revoked.id] });
+  // No sidecar puts these in again.
+  const waiting = await running.stores.redis.xrangeBuffer(ledgerStream, '-', '+');
+  expect(waiting.map(([, [, entry]]) => entry)).toEqual([orphan]);
   await eventually(async () => (await instance.ask(limited.key)) === 'ok');
   expect(await answers()).toEqual(['revoked_api_key', 'ok', 'invalid_api_key', 'ok']);
   expect((await keys.read(accountId, revoked.id))?.state).toBe('revoked');

@@ -57,7 +57,7 @@ export interface CameRow {
 
 /** `estimate`: null if the call has no budgets, or all numbers. */
 export type ParsedEntry =
-  | (CameRow & { readonly estimate: Estimate | null; readonly byEarlierKey: boolean })
+  | (CameRow & Pick<OpenedEntry, 'byEarlierKey' | 'state'> & { readonly estimate: Estimate | null })
   | { readonly poison: Poison };
 
 const poison = (refusal: Refusal, reason: string): { readonly poison: Poison } => ({ poison: { refusal, reason } });
@@ -101,7 +101,7 @@ export function parseEntry(bytes: Buffer | undefined, { opener }: Opens): Parsed
   const row = rowOf(entry, { body, routing_trace, facts: facts === null ? null : facts.whole });
   const texts = { body: entry.receipt, routing_trace: entry.trace };
   const split = facts === null ? { stored: null, parts: [] } : facts.split;
-  return { row, texts, split, estimate, byEarlierKey: entry.byEarlierKey };
+  return { row, texts, split, estimate, byEarlierKey: entry.byEarlierKey, state: entry.state };
 }
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

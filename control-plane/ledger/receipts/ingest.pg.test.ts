@@ -13,6 +13,7 @@ import { forFile } from '@gw/testing/for-file';
 import { entryIn, type LedgerEntry, sealedEntry } from '@gw/testing/ledger-entry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Ingester, startIngester } from './ingest.ts';
+import { putOrphansAgain } from './orphans.ts';
 import { openSweeper, sweepPending } from './sweep.ts';
 
 const stores = forFile(startOwnStores);
@@ -224,6 +225,23 @@ test('a pending receipt whose holder died is closed as degraded, once, by any nu
   start('one');
   await eventually(async () => (await rowCount()) === 1);
   expect(await stores.db.receipt.findMany()).toMatchObject([{ id, tier: 'degraded', status: 'complete' }]);
+});
+
+test('what no living sidecar keeps can be put in again after Postgres has lost it', async () => {
+  const [made, closed] = [entryOf(), pendingEntry()];
+  await add(made);
+  await add(closed, 'closed');
+  start('one');
+  await eventually(async () => (await rowCount()) === 2);
+  await eventually(emptied);
+  await stores.tamper('DELETE FROM receipts');
+  expect(await putOrphansAgain(stores.redis)).toBe(1);
+  await eventually(async () => (await rowCount()) === 1);
+  expect(await stores.db.receipt.findMany()).toMatchObject([{ id: closed.receipt.id }]);
+  // A second time changes nothing.
+  await putOrphansAgain(stores.redis);
+  await eventually(emptied);
+  expect(await rowCount()).toBe(1);
 });
 
 test('holders that were cut off have one lease from the return of Redis', async () => {

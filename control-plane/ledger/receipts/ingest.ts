@@ -18,6 +18,7 @@ import { contradictionOf } from './contradiction.ts';
 import { CopyLines } from './copy-lines.ts';
 import type { Entries } from './entries.ts';
 import { type Poison, parseEntry, type ReceiptRow } from './entry-row.ts';
+import { keepOrphans } from './orphans.ts';
 import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, type ReadyRow, readyRow, refusalOf } from './store-batch.ts';
 import { type Estimated, storeEstimates } from './store-estimates.ts';
@@ -133,7 +134,7 @@ async function finish(options: Batches, batch: readonly Entry[]): Promise<void> 
       dead.push(deadOf(entry, parsed.poison));
       continue;
     }
-    const { byEarlierKey, texts } = parsed;
+    const { byEarlierKey, state, texts } = parsed;
     const contradiction = contradictionOf(parsed.row, { byEarlierKey, nowMs, written: texts.body });
     if (contradiction !== null) {
       dead.push(deadOf(entry, { refusal: 'contradiction', reason: contradiction }));
@@ -141,7 +142,8 @@ async function finish(options: Batches, batch: readonly Entry[]): Promise<void> 
     }
     const { account_id, created_at, id } = parsed.row;
     try {
-      rows.push({ entry, row: readyRow(parsed, seals, lines, () => rowAgain(entry, entries)) });
+      const row = readyRow(parsed, seals, lines, () => rowAgain(entry, entries));
+      rows.push({ entry, row, isOrphan: state !== 'made' });
     } catch (error) {
       // Half of a pair of surrogates, for one: it has no canonical form, now or later. No store is asked here.
       const refused =
@@ -159,6 +161,8 @@ async function finish(options: Batches, batch: readonly Entry[]): Promise<void> 
   dead.push(...(await insertAll(options, rows, heads)));
   await pinHeads(redis, heads);
   const stay = new Set(dead.map(({ streamId }) => streamId));
+  const stored = rows.filter(({ entry }) => !stay.has(entry.streamId));
+  await keepOrphans(redis, orphansIn(stored));
   // First, since it frees the memory that setting aside needs.
   await ledger.takeOut(
     redis,
@@ -166,8 +170,7 @@ async function finish(options: Batches, batch: readonly Entry[]): Promise<void> 
   );
   // Postgres answers for these from now on. A key that stays behind expires by itself, so a fault here is not one.
   const places = redis.pipeline();
-  const stored = rows.flatMap(({ entry, row }) => (stay.has(entry.streamId) ? [] : receiptKey(row.id)));
-  if (stored.length > 0) places.unlink(stored);
+  if (stored.length > 0) places.unlink(stored.map(({ row }) => receiptKey(row.id)));
   // A genuine receipt that could not be stored stays readable for as long.
   for (const { bytes, id } of dead) if (id !== null) places.set(receiptKey(id), bytes, 'EX', receiptTtlS);
   await places.exec().catch(() => {});
@@ -182,7 +185,12 @@ interface Batches extends IngesterOptions {
 interface ReadyEntry {
   readonly entry: Entry;
   readonly row: ReadyRow;
+  /** No sidecar that runs keeps it, so it is kept in Redis for a while. */
+  readonly isOrphan: boolean;
 }
+
+const orphansIn = (rows: readonly ReadyEntry[]): Buffer[] =>
+  rows.flatMap(({ entry: { bytes }, isOrphan }) => (isOrphan && bytes ? [bytes] : []));
 
 /** The row of an entry that was read before. */
 function rowAgain({ bytes }: Entry, entries: Entries): ReceiptRow {
