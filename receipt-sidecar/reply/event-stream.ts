@@ -115,7 +115,7 @@ export class EventStream {
     this.#events.end();
     this.#hasEnded = true;
     if (this.#over !== null) return;
-    if (this.#api.isComplete) this.#finishWhole();
+    if (this.#api.isComplete) this.#ended(this.#api.needsEnd ? this.#api.endEvent : null);
     else this.#fail(this.#api.isBlank ? streamErrors.saidNothing : streamErrors.endedEarly);
   }
 

@@ -78,8 +78,8 @@ export class ForeignEvents {
     if (value === null) return isEnd ? this.#ended() : this.#last(unreadable);
     if (reader.isFailure(value, name)) return this.#last(dataEvent(JSON.stringify({ error: failureIn(value) })));
     energyReader?.takeObject(value);
-    const { role } = reader.take(data, value, name);
-    this.#write(translator.take(data, value));
+    const { role, text, value: mended } = reader.take(data, value, name);
+    this.#write(translator.take(text, mended));
     if (isEnd || role === 'last') this.#ended();
   }
 

@@ -44,6 +44,7 @@ class Reader implements StreamReader {
   readonly isRefuted = false;
   readonly lacksUsage = false;
   readonly endEvent = Buffer.alloc(0);
+  readonly needsEnd = false;
 
   get isEmpty(): boolean {
     return this.said.answerBytes === 0;

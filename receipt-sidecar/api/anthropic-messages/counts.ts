@@ -8,14 +8,9 @@ import { count, field, sumOf } from '../openai/usage-names.ts';
 import { jsonBytes } from '../port/prompt-size.ts';
 import type { ClaimedUsage, ReplyTally } from '../port/shape.ts';
 
-/** The counts by their names in a claim. `input` leaves out what was read from a cache or written to one. */
-const names = {
-  input: 'input_tokens',
-  read: 'cache_read_input_tokens',
-  stored: 'cache_creation_input_tokens',
-  output: 'output_tokens',
-} as const;
-type Counts = Record<keyof typeof names | 'thinking', number | null>;
+/** The parts of a prompt that `input_tokens` leaves out. */
+const names = { read: 'cache_read_input_tokens', stored: 'cache_creation_input_tokens' } as const;
+type Counts = Record<'input' | 'output' | 'thinking' | keyof typeof names, number | null>;
 
 const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
@@ -39,6 +34,11 @@ export class MessageCounts implements ReplyTally {
   /** Whether nothing was delivered that a model could have written. */
   get isEmpty(): boolean {
     return this.answerBytes + this.reasoningBytes === 0;
+  }
+
+  /** The tokens of the prompt that were written to a cache. */
+  get stored(): number | null {
+    return this.#counts.stored;
   }
 
   take({ content, stop_reason: reason, usage }: JsonObject): void {
@@ -97,7 +97,11 @@ export class MessageCounts implements ReplyTally {
   takeUsage(usage: unknown): boolean {
     if (!isObject(usage)) return false;
     const counts = this.#counts;
-    for (const key of Object.keys(names) as (keyof typeof names)[]) keep(counts, key, usage[names[key]]);
+    // Where the rest of a prompt is stated, so is what of it was cached, by a zero, too.
+    const isSplit = sumOf(count(usage.input_tokens)) > 0;
+    keep(counts, 'input', usage.input_tokens);
+    for (const key of ['read', 'stored'] as const) keep(counts, key, usage[names[key]], isSplit);
+    keep(counts, 'output', usage.output_tokens);
     keep(counts, 'thinking', field(usage.output_tokens_details, 'thinking_tokens'));
     const { input, output, read, stored, thinking } = counts;
     if (input === null && output === null) return false;
@@ -114,9 +118,9 @@ export class MessageCounts implements ReplyTally {
   }
 }
 
-function keep(counts: Counts, key: keyof Counts, value: unknown): void {
+function keep(counts: Counts, key: keyof Counts, value: unknown, holds = false): void {
   const stated = count(value);
-  if (stated !== null && (stated > 0 || counts[key] === null)) counts[key] = stated;
+  if (stated !== null && (holds || stated > 0 || counts[key] === null)) counts[key] = stated;
 }
 
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;

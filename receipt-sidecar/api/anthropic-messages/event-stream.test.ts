@@ -108,6 +108,57 @@ describe('a stream that a provider does not end in order', () => {
   });
 });
 
+test('a character that was cut into two deltas arrives whole, in each kind of text', () => {
+  const cut = (type: string, name: string): Event[] => [
+    { type: 'content_block_delta', index: 0, delta: { type, [name]: 'a\ud83d' } },
+    { type: 'content_block_delta', index: 0, delta: { type, [name]: '\ude00b' } },
+    { type: 'content_block_delta', index: 0, delta: { type, [name]: 'c' } },
+  ];
+  for (const [type, name] of [
+    ['text_delta', 'text'],
+    ['thinking_delta', 'thinking'],
+    ['input_json_delta', 'partial_json'],
+  ] as const) {
+    const { events } = readAll([start(), begin(), ...cut(type, name), blockStop, end(), stop]);
+    const texts = events.flatMap(
+      ({ delta }) => (delta as { readonly [each: string]: string } | undefined)?.[name] ?? [],
+    );
+    expect(texts).toEqual(['a', '😀b', 'c']);
+  }
+});
+
+test('half a character whose block ends is left out, and the next block is as it was', () => {
+  const { events } = readAll([
+    start(),
+    begin(),
+    delta('a\ud83d'),
+    blockStop,
+    begin(),
+    delta('\ude00b'),
+    blockStop,
+    end(),
+    stop,
+  ]);
+  const texts = events.flatMap(({ delta: said }) => (said as { readonly text?: string } | undefined)?.text ?? []);
+  expect(texts).toEqual(['a', '\ufffdb']);
+});
+
+test.each([
+  ['nothing', ''],
+  ['the mark of another API', 'data: [DONE]\n\n'],
+])('a stream whose answer is followed by %s has an end of its own', (_, rest) => {
+  const { events, facts } = read(usual.slice(0, -1).map(written).join('') + rest);
+  expect(events.slice(-2)).toMatchObject([{ type: 'message_delta', gw: { id: 'rcpt' } }, stop]);
+  expect(facts).toMatchObject([{ failed: false }]);
+});
+
+test('counts of the end that state the whole prompt replace those of the beginning', () => {
+  const first = { input_tokens: 18, cache_read_input_tokens: 8831, output_tokens: 0 };
+  const usage = { input_tokens: 8849, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 2 };
+  const { facts } = readAll([start(first), begin(), delta('Hello'), blockStop, end(usage), stop]);
+  expect(facts[0]?.said.claim).toMatchObject({ prompt: 8849, cached: 0 });
+});
+
 test('nothing of a provider takes the place of the receipt where clients look for it', () => {
   const forged = { id: 'forged' };
   const { message } = start() as unknown as { message: object };

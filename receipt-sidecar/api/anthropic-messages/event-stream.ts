@@ -5,13 +5,15 @@
  * what only the gateway may say where clients take it over into the message.
  */
 import type { ApiError } from '@gw/contract/errors';
-import { membersOf, objectOf } from '@gw/contract/internal/json-members';
+import { type Member, membersOf, objectOf } from '@gw/contract/internal/json-members';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
 import { messagesErrorOf } from '@gw/contract/messages-errors';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type Additions, addToObject, parseObject, withoutForgery } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
+import { doneMark } from '../openai/chunk.ts';
+import { HalfPairs } from '../openai/half-pairs.ts';
 import { KnownDeltas, type Slot, slotOf } from '../openai/known-deltas.ts';
 import { sumOf } from '../openai/usage-names.ts';
 import type { StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
@@ -46,9 +48,11 @@ const longestEnd = 4096;
 class MessageReader implements StreamReader {
   readonly said = new MessageCounts();
   readonly endEvent = stopEvent;
+  readonly needsEnd = true;
   readonly #requestId: string | null;
   readonly #texts = new KnownDeltas(slotsOf('text'), (letters) => this.said.takeText(letters, 'text'));
   readonly #thoughts = new KnownDeltas(slotsOf('thinking'), (letters) => this.said.takeText(letters, 'thinking'));
+  readonly #pairs = new HalfPairs();
   hasBegunToEnd = false;
   isRefuted = false;
   #sawUsage = false;
@@ -80,7 +84,8 @@ class MessageReader implements StreamReader {
   }
 
   isEnd(data: string): boolean {
-    return stopMark.test(data);
+    // Some servers write the mark of another API behind the end.
+    return stopMark.test(data) || (this.hasBegunToEnd && doneMark.test(data));
   }
 
   isFailure(event: JsonObject, name: string | null): boolean {
@@ -88,7 +93,7 @@ class MessageReader implements StreamReader {
   }
 
   take(given: string, parsed: JsonObject): StreamEvent {
-    const { text, value } = cleaned(given, parsed);
+    const { text, value } = cleaned(this.#joined(given, parsed), given, parsed);
     switch (value.type) {
       case 'message_start':
         if (isObject(value.message)) this.said.takeUsage(value.message.usage);
@@ -101,6 +106,21 @@ class MessageReader implements StreamReader {
         return this.#takeEnd(text, value);
     }
     return { role: 'passes', hasText: false, text, value };
+  }
+
+  /** Returns the JSON of an event with the half of a character in front of its text that the one before it has left. */
+  #joined(data: string, { index, type }: JsonObject): string {
+    if (type === 'content_block_stop') this.#pairs.end(`${String(index)}/`);
+    if (type !== 'content_block_delta' || !this.#pairs.concerns(data)) return data;
+    const mended = ([name, json]: Member): Member => [
+      name,
+      json.startsWith('"') && name !== 'type' ? this.#pairs.mended(json, `${String(index)}/${name}`) : json,
+    ];
+    const members = membersOf(data).map(
+      ([name, json]): Member =>
+        name === 'delta' && json.startsWith('{') ? [name, objectOf(membersOf(json).map(mended))] : [name, json],
+    );
+    return objectOf(members);
   }
 
   #told(hasText: boolean): boolean {
@@ -131,7 +151,8 @@ class MessageReader implements StreamReader {
   }
 
   takeKnown(bytes: Buffer, name: string | null): boolean {
-    return name === 'content_block_delta' && (this.#texts.isKnown(bytes) || this.#thoughts.isKnown(bytes));
+    if (name !== 'content_block_delta' || this.#pairs.isWaiting) return false;
+    return this.#texts.isKnown(bytes) || this.#thoughts.isKnown(bytes);
   }
 
   learn(bytes: Buffer, data: string, event: JsonObject): void {
@@ -168,9 +189,13 @@ const usageOf = ({ cachedPromptTokens, completionTokens, promptTokens }: TokenUs
 const takenOver = ['message', 'content_block'] as const;
 const couldForge = /gw|routing_trace|__proto__|\\u/i;
 
-/** Returns an event without what only the gateway may say in those objects, and with text that can be sent on. */
-function cleaned(given: string, parsed: JsonObject): { readonly text: string; readonly value: JsonObject } {
-  const written = given.includes('\\u') ? wellFormed(given) : given;
+/** Returns an event without what only the gateway may say in those objects, and with text that can be sent on. `parsed` is the value of `given`. */
+function cleaned(
+  joined: string,
+  given: string,
+  parsed: JsonObject,
+): { readonly text: string; readonly value: JsonObject } {
+  const written = joined.includes('\\u') ? wellFormed(joined) : joined;
   const isWell = written === given;
   const value = isWell ? parsed : (parseObject(written) ?? parsed);
   const field = takenOver.find((name) => isObject(value[name]));

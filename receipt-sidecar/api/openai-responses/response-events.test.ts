@@ -147,3 +147,21 @@ test('no receipt of the provider is left in a response', () => {
   expect(text).not.toContain('forged');
   expect(last?.[1].response.gw).toEqual({ id: 'ours' });
 });
+
+test('a character that was cut into two deltas arrives whole', () => {
+  const { events } = rewritten(begun, delta('a\ud83d'), delta('\ude00b'), delta('c'), ended());
+  expect(events.flatMap(([, { delta: text }]) => text ?? [])).toEqual(['a', '😀b', 'c']);
+  const text = event('response.output_text.done', { text: 'a' });
+  const over = rewritten(begun, delta('a\ud83d'), text, delta('\ude00b'), ended());
+  expect(over.events.flatMap(([, { delta: piece }]) => piece ?? [])).toEqual(['a', '\ufffdb']);
+});
+
+test('a response that has failed is counted as it states', () => {
+  const error = { code: 'server_error', message: 'no' };
+  const { failed, said } = rewritten(
+    begun,
+    delta('Hello'),
+    event('response.failed', { response: { ...response, status: 'failed', error } }),
+  );
+  expect([failed, said?.claim, said?.isStale]).toMatchObject([true, { prompt: 5, completion: 9 }, false]);
+});

@@ -10,18 +10,18 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { wellFormed } from '@gw/contract/internal/well-formed';
 import { type Additions, addToObject, parseObject, withoutForgery } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
-import { isError } from '../openai/chunk.ts';
+import { doneMark, isError } from '../openai/chunk.ts';
+import { HalfPairs } from '../openai/half-pairs.ts';
 import { KnownDeltas, paddingIn, type Slot, slotOf } from '../openai/known-deltas.ts';
 import type { LastResort, StreamEvent, StreamReader, Written } from '../port/shape.ts';
 import { isObject } from './items.ts';
 import { ResponseTally } from './response-tally.ts';
-import { changedMember, notStored, wordsForClient } from './response-text.ts';
+import { changedLiteral, changedMember, notStored, wordsForClient } from './response-text.ts';
 
 /** The events that end a stream, with the whole response; `response.failed` is a failure. */
 const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
 const failed = 'response.failed';
 const textDelta = 'response.output_text.delta';
-const endMark = /^\s*"?\[DONE\]"?\s*$/;
 
 const ofNothing = {
   id: '@id@',
@@ -52,9 +52,11 @@ export const lastResort: LastResort = {
 export class ResponseReader implements StreamReader {
   readonly said = new ResponseTally();
   readonly endEvent = Buffer.alloc(0);
+  readonly needsEnd = false;
   readonly isRefuted = false;
   /** The last event has the usage, whether asked for or not. */
   readonly lacksUsage = false;
+  readonly #pairs = new HalfPairs();
   #hasEnded = false;
   #hasItems = false;
   /** The number of the last event. */
@@ -86,17 +88,20 @@ export class ResponseReader implements StreamReader {
 
   /** Some servers write a mark behind the last event. */
   isEnd(data: string): boolean {
-    return this.#hasEnded && endMark.test(data);
+    return this.#hasEnded && doneMark.test(data);
   }
 
   isFailure(event: JsonObject, name: string | null): boolean {
     const { response } = event;
     const isOfResponse = isObject(response) && Boolean(response.error);
-    return name === 'error' || isError(event) || typeOf(event, name) === failed || isOfResponse;
+    const hasFailed = name === 'error' || isError(event) || typeOf(event, name) === failed || isOfResponse;
+    // It is the last that the provider says, and has the counts.
+    if (hasFailed && isObject(response)) this.said.take(response);
+    return hasFailed;
   }
 
   take(given: string, parsed: JsonObject, name: string | null): StreamEvent {
-    const { text, value } = mended(given, parsed);
+    const { text, value } = mended(this.#joined(given, parsed, typeOf(parsed, name)), given, parsed);
     const type = typeOf(value, name);
     const { item, response, sequence_number: number } = value;
     if (Number.isSafeInteger(number)) this.#number = number as number;
@@ -109,6 +114,15 @@ export class ResponseReader implements StreamReader {
     return { role: 'last', hasText: false, text, value };
   }
 
+  /** Returns the JSON of an event with the half of a character in front of its text that the one before it has left. */
+  #joined(data: string, { content_index: part, output_index: item, summary_index: summary }: JsonObject, type: string) {
+    const isDelta = type.endsWith('.delta');
+    if (!this.#pairs.concerns(data) || (!isDelta && !type.endsWith('.done'))) return data;
+    const place = [type.slice(0, type.lastIndexOf('.')), item, part, summary, ''].join('/');
+    if (!isDelta) this.#pairs.end(place);
+    return changedLiteral(data, 'delta', (json) => this.#pairs.mended(json, place));
+  }
+
   #delta(type: string, delta: unknown): boolean {
     if (typeof delta !== 'string' || delta === '') return false;
     this.said.takeDelta(type, Buffer.byteLength(delta));
@@ -116,7 +130,7 @@ export class ResponseReader implements StreamReader {
   }
 
   takeKnown(bytes: Buffer, name: string | null): boolean {
-    return this.#deltas.isKnown(bytes, name);
+    return !this.#pairs.isWaiting && this.#deltas.isKnown(bytes, name);
   }
 
   learn(bytes: Buffer, data: string, event: JsonObject, name: string | null): void {
@@ -136,7 +150,7 @@ export class ResponseReader implements StreamReader {
   /** A response that has failed carries the receipt, and our words in place of the provider's; any other failure is an event of its own. */
   errorEvent(error: ApiError, body: string, event: Written | null, additions: Additions): Buffer {
     if (event?.value.type === failed && isObject(event.value.response)) {
-      const { text, value } = mended(event.text, event.value);
+      const { text, value } = mended(event.text, event.text, event.value);
       const own = changedMember(text, 'response', (json) => wordsForClient(json, value.response, error.message));
       return dataEvent(this.add(own, parseObject(own) ?? value, additions), failed);
     }
@@ -161,9 +175,9 @@ function slotsOfDelta(data: string, event: JsonObject): readonly Slot[] {
 
 const typeOf = ({ type }: JsonObject, name: string | null): string => (typeof type === 'string' ? type : String(name));
 
-/** Returns the event for the client. */
-function mended(given: string, value: JsonObject): Written {
-  const text = wellFormed(given);
+/** Returns the event for the client. `value` is that of `given`. */
+function mended(joined: string, given: string, value: JsonObject): Written {
+  const text = wellFormed(joined);
   if (!isObject(value.response)) return text === given ? { text, value } : { text, value: parseObject(text) ?? value };
   const changed = changedMember(withoutForgery(text, value), 'response', notStored);
   return changed === given ? { text, value } : { text: changed, value: parseObject(changed) ?? value };

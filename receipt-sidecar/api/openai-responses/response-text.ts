@@ -17,6 +17,10 @@ export const changedMember = (
     }),
   );
 
+/** Changes the texts of this name in an object. */
+export const changedLiteral = (text: string, name: string, change: (literal: string) => string): string =>
+  objectOf(membersOf(text).map(([each, json]) => [each, each === name && json.startsWith('"') ? change(json) : json]));
+
 /** Returns a response that says that it is not stored, and nothing that only the gateway may say. */
 export function notStored(text: string, value: JsonObject): string {
   const clean = withoutForgery(text, value);

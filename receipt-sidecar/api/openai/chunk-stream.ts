@@ -14,7 +14,7 @@ import { dataEvent } from '../../wire/write-events.ts';
 import type { RequestSummary, StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
 import { isPromptBlocked } from './blocked-prompt.ts';
 import { ChoiceEnds } from './choice-ends.ts';
-import { isError, type Origin, originOf } from './chunk.ts';
+import { doneMark, isError, type Origin, originOf } from './chunk.ts';
 import { KnownDeltas, slotsOfChunk } from './known-deltas.ts';
 import { MissingParts } from './missing-parts.ts';
 import { ReplyCounts } from './reply-counts.ts';
@@ -22,8 +22,6 @@ import { SplitPairs } from './split-pairs.ts';
 import { type ChoiceForm, wholeAsChunks } from './whole-as-chunks.ts';
 
 const done = '[DONE]';
-/** Some servers write it as JSON, or with more blanks. */
-const endMark = /^\s*"?\[DONE\]"?\s*$/;
 const doneEvent = Buffer.from(`data: ${done}\n\n`);
 
 /** `object` is what the chunks call themselves, `idPrefix` what their ids begin with. */
@@ -47,6 +45,7 @@ export const chunkStream = (object: string, idPrefix: string, form: ChoiceForm):
 class ChunkReader implements StreamReader {
   readonly said = new ReplyCounts();
   readonly endEvent = doneEvent;
+  readonly needsEnd = false;
   readonly #wantsUsage: boolean;
   readonly #object: string;
   /** A chunk that has nothing to say has these choices, since clients read the first one without looking. */
@@ -102,7 +101,7 @@ class ChunkReader implements StreamReader {
   }
 
   isEnd(data: string): boolean {
-    return endMark.test(data);
+    return doneMark.test(data);
   }
 
   isFailure(chunk: JsonObject, name: string | null): boolean {

@@ -6,6 +6,9 @@ export type Chunk = Record<string, unknown> & { readonly choices?: unknown };
 export const isError = (chunk: Chunk): boolean =>
   Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error';
 
+/** The data of the event that ends a stream; some servers write it as JSON, or with more blanks. */
+export const doneMark = /^\s*"?\[DONE\]"?\s*$/;
+
 export interface Origin {
   readonly id: string | undefined;
   readonly created: number | undefined;

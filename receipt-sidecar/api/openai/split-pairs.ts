@@ -26,13 +26,20 @@ interface ChoiceAt {
   readonly isLast: boolean;
 }
 
-const mostHalves = 64;
+export const mostHalves = 64;
 const longestKey = 200;
 /** How deep a delta has text that is put together from several chunks: `tool_calls[0].function.arguments`. */
 const deepest = 4;
-const half = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/;
+export const halfEscape = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/;
 const firstHalfAtEnd = /\\u[dD][89abAB][0-9a-fA-F]{2}$/;
 const lengthOfEscape = 6;
+
+/** Returns where the half begins that the inside of a literal ends with; null if there is none. */
+export function cutAtEnd(text: string): number | null {
+  const at = text.length - lengthOfEscape;
+  return firstHalfAtEnd.test(text) && !isEscaped(text, at) ? at : null;
+}
+
 /** The members of a choice that go on from chunk to chunk. */
 const growing = new Set(['delta', 'text']);
 
@@ -48,7 +55,7 @@ export class SplitPairs {
   /** Returns the chunk for the client. `data` is the JSON of `chunk`. */
   mended(data: string, chunk: Chunk): { readonly text: string; readonly value: Chunk } {
     if (!this.isWaiting && !data.includes('\\u')) return { text: data, value: chunk };
-    const joined = this.isWaiting || half.test(data) ? this.#joined(data, chunk) : data;
+    const joined = this.isWaiting || halfEscape.test(data) ? this.#joined(data, chunk) : data;
     const text = wellFormed(joined);
     return text === data ? { text: data, value: chunk } : { text, value: parseObject(text) ?? chunk };
   }
@@ -108,9 +115,8 @@ export class SplitPairs {
     this.#halves.delete(key);
     const inside = literal.slice(1, -1);
     const text = begun ? begun.first + inside : inside;
-    const at = text.length - lengthOfEscape;
-    const isCut = !isLast && firstHalfAtEnd.test(text) && !isEscaped(text, at);
-    if (!isCut || this.#halves.size >= mostHalves || key.length > longestKey) return begun ? `"${text}"` : literal;
+    const at = isLast ? null : cutAtEnd(text);
+    if (at === null || this.#halves.size >= mostHalves || key.length > longestKey) return begun ? `"${text}"` : literal;
     this.#halves.set(key, { choice, path, first: text.slice(at) });
     return `"${text.slice(0, at)}"`;
   }

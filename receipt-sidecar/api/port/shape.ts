@@ -198,6 +198,8 @@ export interface StreamReader {
   readonly lacksUsage: boolean;
   /** The event that ends a stream in order. */
   readonly endEvent: Buffer;
+  /** Whether clients fail without that event, so that it is added where a provider leaves it out. */
+  readonly needsEnd: boolean;
   /** Whether the data of an event mark the end of the stream. */
   isEnd(data: string): boolean;
   isFailure(value: JsonObject, name: string | null): boolean;

@@ -248,3 +248,10 @@ it('names a field as the client wrote it, where the provider takes it by another
   expect(errorOf('max_tokens', { max_tokens: 4 })).toMatchObject({ param: 'max_tokens' });
   expect(errorOf('top_p', {})).toMatchObject({ param: 'top_p' });
 });
+
+it.each([
+  [529, ''],
+  [503, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'],
+])('a provider that is overloaded says so by its status or in a word: %i %s', (status, body) => {
+  expect(providerError(status, body, chat)).toMatchObject({ code: 'upstream_error', isOverload: true });
+});

@@ -70,6 +70,12 @@ const faults: Readonly<Record<OperatorFault, ApiError>> = {
 /** Returns what the client is told of a deployment that needs its operator. */
 export const faultError = (fault: OperatorFault): ApiError => faults[fault];
 
+/** Anthropic, and who has its API, names an overload by a status or a word. */
+function serverError(status: number, body: string): ApiError {
+  const isOverload = status === 529 || readWords(body)?.type === 'overloaded_error';
+  return { ...apiError('upstream_error'), isOverload };
+}
+
 /** Statuses with which a provider refuses the request itself. */
 const rejecting = new Set([400, 404, 413, 422]);
 /** Further statuses with words about the request: a safety block (OpenRouter, xAI; Portkey; StepFun), and llama.cpp's 500. */
@@ -111,13 +117,10 @@ export function providerError(
     case 408:
     case 504:
       return apiError('upstream_timeout');
-    // Anthropic, and who has its API.
-    case 529:
-      return { ...apiError('upstream_error'), isOverload: true };
     // TGI, where a generation fails.
     case 424:
       return apiError('upstream_error');
     default:
-      return apiError(status >= 500 ? 'upstream_error' : 'upstream_invalid_response');
+      return status >= 500 ? serverError(status, body) : apiError('upstream_invalid_response');
   }
 }

@@ -386,10 +386,7 @@ describe('a call of Messages in chat', () => {
       {
         role: 'tool',
         tool_call_id: 'c1',
-        content: [
-          { type: 'text', text: 'The tool failed.' },
-          { type: 'text', text: 'no' },
-        ],
+        content: 'The tool failed.\nno',
       },
       {
         role: 'user',
@@ -411,6 +408,123 @@ describe('a call of Messages in chat', () => {
     expect(body.messages).toEqual([{ role: 'assistant', content: 'Yes.', reasoning_content: 'Hm.' }]);
     expect(left).toEqual(['messages[].content[]']);
   });
+});
+
+describe('what servers refuse is not written', () => {
+  const chosen = [
+    { tool_choice: 'auto', parallel_tool_calls: true },
+    { tool_choice: 'none', tools: [] },
+  ];
+  it.each(chosen)('a choice among no tools: %j', (choice) => {
+    for (const [to, body] of [
+      ['chat', { input: 'Hi', ...choice }],
+      ['messages', { input: 'Hi', ...choice }],
+      ['messages', { ...user('Hi'), ...choice }],
+    ] as const) {
+      const translated = request('input' in body ? 'responses' : 'chat', to, given(body)).body;
+      expect(Object.keys(translated)).not.toEqual(expect.arrayContaining([expect.stringMatching(/tool/)]));
+    }
+    const message = { ...limit, ...user('Hi'), tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
+    expect(request('messages', 'chat', given(message)).body).toEqual({ ...limit, ...user('Hi') });
+  });
+
+  it('log probabilities of other tokens where those of the answer are not asked for', () => {
+    const { body, left } = request('responses', 'chat', given({ input: 'Hi', top_logprobs: 3 }));
+    expect([body, left]).toEqual([user('Hi'), ['top_logprobs']]);
+  });
+
+  it('texts that are empty, in Messages', () => {
+    const nothing = { type: 'text', text: '' };
+    const messages = [
+      { role: 'system', content: [nothing] },
+      { role: 'user', content: '' },
+      { role: 'user', content: [nothing, { type: 'text', text: 'Hi' }] },
+      { role: 'assistant', content: [nothing] },
+      { role: 'user', content: 'Well?' },
+    ];
+    expect(request('chat', 'messages', given({ ...limit, messages })).body).toEqual({
+      ...limit,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'user', content: 'Well?' },
+      ],
+    });
+  });
+
+  it('an answer of the model in chat that says nothing, or a call whose result does not come next', () => {
+    const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });
+    const result = (id: string) => ({ type: 'function_call_output', call_id: id, output: id });
+    const thought = { type: 'reasoning', summary: [], encrypted_content: 'x' };
+    const { body } = request(
+      'responses',
+      'chat',
+      given({
+        input: [
+          { role: 'user', content: 'Hi' },
+          thought,
+          { role: 'user', content: 'Well?' },
+          ...[thought, call('a'), { type: 'reasoning', summary: [] }, call('b')],
+          ...[{ role: 'assistant', content: 'Wait.' }, result('a'), result('b')],
+        ],
+      }),
+    );
+    const called = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'user', content: 'Well?' },
+      { role: 'assistant', content: 'Wait.', tool_calls: [called('a'), called('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'a' },
+      { role: 'tool', tool_call_id: 'b', content: 'b' },
+    ]);
+  });
+
+  it('lists of texts where chat servers take one text: instructions, and what a tool returned', () => {
+    const texts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    const content = [{ type: 'tool_result', tool_use_id: 'c1', content: texts }];
+    const body = { ...limit, system: texts, messages: [{ role: 'user', content }] };
+    expect(request('messages', 'chat', given(body)).body.messages).toEqual([
+      { role: 'system', content: 'a\nb' },
+      { role: 'tool', tool_call_id: 'c1', content: 'a\nb' },
+    ]);
+  });
+});
+
+describe('a document', () => {
+  const shown = (source: object, rest: object = {}) => ({
+    ...limit,
+    messages: [{ role: 'user', content: [{ type: 'document', source, ...rest }] }],
+  });
+  const contentOf = (body: object) =>
+    (request('messages', 'chat', given(body)).body.messages as readonly JsonObject[])[0]?.content;
+
+  it('of text is told as text, with its title', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: 'Once.' };
+    expect(contentOf(shown(source))).toBe('Once.');
+    expect(contentOf(shown(source, { title: 'A tale', context: 'old' }))).toEqual([
+      { type: 'text', text: 'A tale' },
+      { type: 'text', text: 'old' },
+      { type: 'text', text: 'Once.' },
+    ]);
+    const blocks = [{ type: 'text', text: 'Twice.' }];
+    expect(contentOf(shown({ type: 'content', content: blocks }))).toBe('Twice.');
+    expect(contentOf(shown({ type: 'content', content: 'Thrice.' }))).toBe('Thrice.');
+  });
+
+  it('that is only linked is refused in chat, which has no field for a link', () => {
+    expect(refusal('messages', 'chat', shown({ type: 'url', url: 'https://a.example/b.pdf' }))).toBe(
+      'messages[0].content[0]',
+    );
+    const part = { type: 'input_file', file_url: 'https://a.example/b.pdf' };
+    expect(refusal('responses', 'chat', { input: [{ role: 'user', content: [part] }] })).toBe('input[0].content[0]');
+  });
+});
+
+it('labels of a client of Responses are left out', () => {
+  const { body, left } = request('responses', 'chat', given({ input: 'Hi', client_metadata: { turn: '1' } }));
+  expect([body, left]).toEqual([user('Hi'), ['client_metadata']]);
 });
 
 const text = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });

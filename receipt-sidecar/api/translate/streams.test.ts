@@ -71,6 +71,42 @@ describe('a stream of chat in Messages', () => {
   });
 
   it.each([
+    ['a new id with each piece', [call(0, 'a', 'f', ''), call(0, 'a2', '', '{"x"'), call(0, 'a3', undefined, ':1}')]],
+    [
+      'the name behind the id',
+      [call(0, 'a', undefined, ''), call(0, undefined, 'f', '{"x"'), call(0, 'a', 'f', ':1}')],
+    ],
+    [
+      'arguments that are no text',
+      [chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }] })],
+    ],
+  ])('takes a call as one that has %s', (_, pieces) => {
+    expect(read(...pieces, finish('tool_calls')).blocks).toEqual([['f', '{"x":1}']]);
+  });
+
+  it('names a call whose name never comes', () => {
+    expect(read(call(0, 'a', undefined, '{}'), finish('tool_calls')).blocks).toEqual([['', '{}']]);
+  });
+
+  it.each([
+    ['end_turn', chunk({ content: 'Hi' })],
+    ['tool_use', call(0, 'a', 'f', '{}')],
+  ])('has an end (%s) where the provider names no reason', (stop_reason, piece) => {
+    expect(read(piece).end).toMatchObject({ delta: { stop_reason } });
+  });
+
+  it('has an id, a model and a time of its own where the provider tells none at first', () => {
+    const first = { id: '', model: '', created: 0, choices: [], prompt_filter_results: [] };
+    const ids = [0, 1].map(() => {
+      const { events } = streamed('chat', 'responses', [first, chunk({ content: 'x' }), finish('stop')]);
+      expect(events[0]).toMatchObject({ response: { model: 'm', created_at: 1 } });
+      return (events[0] as { readonly response: JsonObject }).response.id;
+    });
+    expect(ids[0]).toMatch(/^resp_\w{16}/);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it.each([
     ['all numbered 0', 0],
     ['not numbered', undefined],
   ])('tells calls apart that are %s by their ids', (_, index) => {
@@ -117,10 +153,33 @@ describe('a stream of chat in Messages', () => {
     expect(blocks).toEqual([['text', 'I cannot.']]);
     expect(end).toMatchObject({ delta: { stop_reason: 'refusal' } });
   });
+});
 
-  it('does not end before the provider has said why', () => {
-    expect(endOf(streamed('chat', 'messages', [chunk({ content: 'x' })]).events)).toBeUndefined();
+describe('a call without arguments', () => {
+  const argumentsIn = (...events: readonly JsonObject[]) =>
+    streamed('chat', 'responses', events).events.flatMap(({ item, type }) =>
+      type === 'response.output_item.done' ? [(item as JsonObject).arguments] : [],
+    );
+
+  it('has an empty object, which clients can read', () => {
+    expect(argumentsIn(call(0, 'a', 'f', ''), call(1, 'b', 'g', ''), finish('tool_calls'))).toEqual(['{}', '{}']);
   });
+
+  it('has none where the answer was cut off before they came', () => {
+    expect(argumentsIn(call(0, 'a', 'f', ''), finish('length'))).toEqual(['']);
+  });
+});
+
+it('counts of Messages that are zeros at the end leave those of the beginning', () => {
+  const message = { id: 'msg_1', model: 'm', content: [], usage: { input_tokens: 9, cache_read_input_tokens: 3 } };
+  const { events } = streamed('messages', 'chat', [
+    { type: 'message_start', message },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { input_tokens: 0, output_tokens: 2 } },
+    { type: 'message_stop' },
+  ]);
+  expect(events.at(-1)).toMatchObject({ usage: { prompt_tokens: 12, completion_tokens: 2 } });
 });
 
 describe('a message that its model refuses to go on with', () => {

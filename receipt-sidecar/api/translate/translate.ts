@@ -76,7 +76,7 @@ export function translate(from: string, to: string): Translator | null {
   return {
     request: (given, defaults) => {
       const losses = new Losses();
-      const call = client.readCall(given, losses);
+      const call = offered(client.readCall(given, losses));
       const body = provider.writeCall(call, losses, defaults);
       if (losses.refused !== null) return err(losses.refused);
       const texts = new Map<string, string>();
@@ -87,6 +87,12 @@ export function translate(from: string, to: string): Translator | null {
     stream: (terms) => new Stream(provider, client, terms),
   };
 }
+
+/** Servers refuse a choice among no tools. */
+const offered = (call: Call): Call => {
+  if (call.tools.length > 0) return call;
+  return { ...call, choice: call.choice?.mode === 'required' ? call.choice : null, parallel: null };
+};
 
 function termsOf(
   { repeated }: Words,

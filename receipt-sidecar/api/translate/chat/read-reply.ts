@@ -5,7 +5,7 @@ import { sumOf } from '../../openai/usage-names.ts';
 import type { Terms } from '../../port/translator.ts';
 import { isObject, objectsOf, textIn, textOf } from '../model/json.ts';
 import { bareId, type Ending, type ReplyReader, type Stop, type Usage } from '../model/reply.ts';
-import type { Sequence } from '../model/sequence.ts';
+import { mostKept, type Sequence } from '../model/sequence.ts';
 
 const stops: Readonly<Record<string, Stop>> = {
   length: 'length',
@@ -18,9 +18,11 @@ const stops: Readonly<Record<string, Stop>> = {
 /** A call as far as it has come. */
 interface Called {
   readonly key: string;
-  id: string;
+  readonly id: string;
   isOpen: boolean;
   isFree: boolean;
+  /** Told before its name. */
+  waiting: string;
 }
 
 export class ChatReader implements ReplyReader {
@@ -56,19 +58,20 @@ export class ChatReader implements ReplyReader {
     this.#tally(reply);
     const calls = objectsOf(choice.message.tool_calls).map((call, index) => ({ ...call, index }));
     this.#choice(choice, { ...choice.message, tool_calls: calls });
-    this.#ending ??= { why: 'end', sequence: null, explanation: null };
     this.end();
     return true;
   }
 
-  /** A reply whose end has not come does not end. */
+  /** Some servers name no reason. */
   end(): void {
-    if (this.#ending !== null) this.#to.end(this.#ending, this.#usage);
+    for (const called of this.#calls.values()) if (!called.isOpen) this.#open(called, '');
+    this.#to.end(this.#ending ?? this.#endingOf('', {}), this.#usage);
   }
 
   #start({ created, id, model }: JsonObject): void {
-    const seconds = typeof created === 'number' && Number.isSafeInteger(created) ? created : this.#terms.created;
-    this.#to.start({ id: bareId(id), model: textOf(model) ?? this.#terms.model, created: seconds });
+    // Azure's first chunk has none of these.
+    const seconds = Number.isSafeInteger(created) && created !== 0 ? Number(created) : this.#terms.created;
+    this.#to.start({ id: bareId(id), model: textOf(model) || this.#terms.model, created: seconds });
   }
 
   #tally(reply: JsonObject): void {
@@ -127,13 +130,21 @@ export class ChatReader implements ReplyReader {
   #call(call: JsonObject, at: number): void {
     const isFree = isObject(call.custom);
     const part = isFree ? (call.custom as JsonObject) : isObject(call.function) ? call.function : {};
-    const called = this.#called(call, at, textOf(part.name) !== null);
-    if (!called.isOpen) {
-      called.isOpen = true;
-      called.isFree = isFree;
-      this.#to.open(called.key, isFree ? 'free' : 'use', called.id, textIn(part.name));
-    }
-    this.#to.add(called.key, textIn(called.isFree ? part.input : part.arguments));
+    const name = textIn(part.name);
+    const called = this.#called(call, at, name !== '');
+    const { input, arguments: json } = part;
+    const text = isObject(json) ? JSON.stringify(json) : textIn(called.isFree || isFree ? input : json);
+    if (called.isOpen) return this.#to.add(called.key, text);
+    called.isFree = isFree;
+    called.waiting += text;
+    if (called.waiting.length > mostKept) this.#to.fail();
+    if (name !== '') this.#open(called, name);
+  }
+
+  #open(called: Called, name: string): void {
+    called.isOpen = true;
+    this.#to.open(called.key, called.isFree ? 'free' : 'use', called.id, name);
+    this.#to.add(called.key, called.waiting);
   }
 
   /** Some servers number all of their calls 0, or not at all; then another id begins another call. */
@@ -143,7 +154,8 @@ export class ChatReader implements ReplyReader {
     const given = textIn(id);
     this.#lastIndex = place;
     if (before !== undefined && (given === '' || given === before.id || !isNamed)) return before;
-    const called = { key: `call ${this.#count}`, id: given || `call_${this.#count}`, isOpen: false, isFree: false };
+    const key = `call ${this.#count}`;
+    const called = { key, id: given || `call_${this.#count}`, isOpen: false, isFree: false, waiting: '' };
     this.#count += 1;
     this.#calls.set(place, called);
     return called;

@@ -1,5 +1,7 @@
 /** Reads replies of Messages, whole or event by event. */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { MessageCounts } from '../../anthropic-messages/counts.ts';
+import { sumOf } from '../../openai/usage-names.ts';
 import type { Terms } from '../../port/translator.ts';
 import { isObject, listOf, memberOf, objectsOf, textIn, textOf } from '../model/json.ts';
 import { bareId, type Ending, hidden, type Kind, type ReplyReader, type Stop, type Usage } from '../model/reply.ts';
@@ -32,7 +34,7 @@ export class MessagesReader implements ReplyReader {
   readonly #inputs = new Map<string, string>();
   readonly #signatures = new Map<string, string>();
   #ending: Ending | null = null;
-  #usage: JsonObject = {};
+  readonly #counts = new MessageCounts();
 
   constructor(to: Sequence, terms: Terms) {
     this.#to = to;
@@ -54,7 +56,7 @@ export class MessagesReader implements ReplyReader {
       case 'content_block_stop':
         return this.#close(key);
       case 'message_delta':
-        this.#tally(event.usage);
+        this.#counts.takeUsage(event.usage);
         if (isObject(event.delta) && textOf(event.delta.stop_reason) !== null) this.#ending = endingOf(event.delta);
         return;
       case 'message_stop':
@@ -78,20 +80,13 @@ export class MessagesReader implements ReplyReader {
   }
 
   end(): void {
-    if (this.#ending !== null) this.#to.end(this.#ending, usageOf(this.#usage));
+    if (this.#ending !== null) this.#to.end(this.#ending, usageOf(this.#counts));
   }
 
   #start({ id, model, usage }: JsonObject): void {
-    this.#tally(usage);
+    this.#counts.takeUsage(usage);
     const { created, model: asked } = this.#terms;
-    this.#to.start({ id: bareId(id), model: textOf(model) ?? asked, created });
-  }
-
-  /** The counts of later events replace those of earlier ones. */
-  #tally(usage: unknown): void {
-    if (!isObject(usage)) return;
-    const stated = Object.entries(usage).filter(([, value]) => value !== null);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(stated.slice(0, mostOpen)) };
+    this.#to.start({ id: bareId(id), model: textOf(model) || asked, created });
   }
 
   #open(key: string, block: JsonObject, input = JSON.stringify(block.input ?? {})): void {
@@ -137,17 +132,11 @@ function endingOf({ stop_details: details, stop_reason: reason, stop_sequence: s
   return { why: stops[String(reason)] ?? 'end', sequence: textOf(sequence), explanation };
 }
 
-/** Cached tokens stand beside the others. */
-function usageOf(usage: JsonObject): Usage | null {
-  const count = (value: unknown): number => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : 0);
-  if (usage.input_tokens === undefined && usage.output_tokens === undefined) return null;
-  const [cached, stored] = [count(usage.cache_read_input_tokens), count(usage.cache_creation_input_tokens)];
-  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  return {
-    prompt: count(usage.input_tokens) + cached + stored,
-    completion: count(usage.output_tokens),
-    cached,
-    stored,
-    reasoning: count(details.thinking_tokens),
+const usageOf = ({ claim, stored }: MessageCounts): Usage | null =>
+  claim && {
+    prompt: sumOf(claim.prompt),
+    completion: sumOf(claim.completion),
+    cached: sumOf(claim.cached),
+    stored: sumOf(stored),
+    reasoning: sumOf(claim.reasoning),
   };
-}

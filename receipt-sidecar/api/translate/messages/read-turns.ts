@@ -70,6 +70,8 @@ function partOf(block: JsonObject, at: string, losses: Losses): Part[] {
     if (!Array.isArray(block.citations) || block.citations.length > 0) losses.only(block, textFields, at);
     return [{ kind: 'text', text: String(block.text), at }];
   }
+  if (type === 'document' && isObject(source) && (source.type === 'text' || source.type === 'content'))
+    return documentIn(block, source, at, losses);
   const url = isObject(source) ? urlOf(source) : null;
   if (type === 'image' || type === 'document') {
     if (url === null) {
@@ -81,12 +83,24 @@ function partOf(block: JsonObject, at: string, losses: Losses): Part[] {
       return [{ kind: 'picture', url, detail: null, at }];
     }
     losses.only(block, documentFields, at);
-    if (isObject(block.citations) && block.citations.enabled === true)
-      losses.refuse(`${at}.citations`, 'nothing is cited there');
+    cited(block, at, losses);
     return [{ kind: 'document', url, name: textOf(block.title), at }];
   }
   losses.refuse(`${at}.type`, `a block of this kind (\`${String(type)}\`) has no counterpart there`);
   return [];
+}
+
+/** A document of text is told as text. */
+function documentIn(block: JsonObject, source: JsonObject, at: string, losses: Losses): Part[] {
+  losses.only(block, new Set([...documentFields, 'context']), at);
+  cited(block, at, losses);
+  const words = [block.title, block.context].flatMap((text) => textOf(text) || []);
+  const content = source.type === 'text' ? source.data : source.content;
+  return [...words.map((text) => ({ kind: 'text', text, at }) as const), ...partsOf(content, `${at}.source`, losses)];
+}
+
+function cited({ citations }: JsonObject, at: string, losses: Losses): void {
+  if (isObject(citations) && citations.enabled === true) losses.refuse(`${at}.citations`, 'nothing is cited there');
 }
 
 function urlOf({ data, media_type: type, type: kind, url }: JsonObject): string | null {

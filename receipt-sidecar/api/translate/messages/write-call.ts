@@ -13,7 +13,8 @@ export function writeMessages(call: Call, losses: Losses, { maxTokens }: Default
   putSettings(rest, messagesSettings, (field, json) => (body[field] = new Written(json)), losses);
   if (call.logprobs) losses.refuse(call.logprobs.at, 'it has no counterpart there');
   if (call.stops) body.stop_sequences = call.stops.is;
-  if (call.system.length > 0) body.system = contentOf(call.system, losses);
+  const system = contentOf(call.system, losses);
+  if (system !== '') body.system = system;
   if (call.tools.length > 0) body.tools = call.tools.map((tool) => toolOf(tool, losses));
   const choice = choiceOf(call, losses);
   if (choice) body.tool_choice = choice;
@@ -90,7 +91,10 @@ function withTurn(list: JsonObject[], turn: Turn, losses: Losses): JsonObject[] 
     const [first] = turn.content;
     const isText = turn.content.length === 1 && first?.kind === 'text';
     if (content.length > 0) list.push({ role: 'assistant', content: isText ? first.text : content });
-  } else list.push({ role: turn.by, content: contentOf(turn.content, losses) });
+  } else {
+    const content = contentOf(turn.content, losses);
+    if (content !== '') list.push({ role: turn.by, content });
+  }
   return list;
 }
 
@@ -102,12 +106,14 @@ function resultOf({ content, hasFailed, id, isFree, at }: ToolTurn, losses: Loss
   return {
     type: 'tool_result',
     tool_use_id: id,
-    content: content.length > 0 ? contentOf(content, losses) : undefined,
+    content: contentOf(content, losses) || undefined,
     is_error: hasFailed || undefined,
   };
 }
 
-function contentOf(parts: readonly Part[], losses: Losses): unknown {
+/** Texts that are empty are refused there. */
+function contentOf(given: readonly Part[], losses: Losses): unknown {
+  const parts = given.filter((part) => part.kind !== 'text' || part.text !== '');
   const [first] = parts;
   if (first === undefined) return '';
   return parts.length === 1 && first.kind === 'text' ? first.text : parts.map((part) => partOf(part, losses));
@@ -137,7 +143,7 @@ function sourceOf({ at, kind, url }: Picture | Document, losses: Losses): JsonOb
 }
 
 function saidOf(said: Said, losses: Losses): readonly JsonObject[] {
-  if (said.kind === 'text') return [{ type: 'text', text: said.text }];
+  if (said.kind === 'text') return said.text === '' ? [] : [{ type: 'text', text: said.text }];
   if (said.kind === 'refusal') {
     losses.refuse(said.at, 'a refusal has no counterpart there; send it as text');
     return [];

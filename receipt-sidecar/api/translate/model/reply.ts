@@ -2,6 +2,7 @@
  * The model of a reply: blocks of text, thoughts and tool calls, one behind the other. Each API has a reader that tells its own replies
  * to a `Flow`, and a writer that is one.
  */
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ClientEvent } from '../../port/translator.ts';
 
@@ -48,9 +49,11 @@ export interface Origin {
 }
 
 const prefixes = /^(?:chatcmpl-|msg_|resp_)/;
-/** Returns the id that a provider gives a reply as the model has it. */
-export const bareId = (id: unknown): string =>
-  typeof id === 'string' ? id.slice(0, longestId).replace(prefixes, '') : '';
+/** Returns the id that a provider gives a reply as the model has it; a new one if it gives none. */
+export function bareId(id: unknown): string {
+  const given = typeof id === 'string' ? id.slice(0, longestId).replace(prefixes, '') : '';
+  return given || randomUUID().replaceAll('-', '');
+}
 /** Each event can repeat it. */
 const longestId = 256;
 

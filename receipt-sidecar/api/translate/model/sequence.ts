@@ -4,11 +4,13 @@
  *
  * Invariant: each text comes out once, in a block of its kind, and what waits is bounded. What no order of events allows fails the stream.
  */
-import type { Block, Ending, Flow, Kind, Origin, Usage } from './reply.ts';
+import type { Block, Ending, Flow, Kind, Origin, Stop, Usage } from './reply.ts';
 
 /** Characters that may wait, or that a writer may keep: as much as a whole reply that is read on the event loop may have. */
 export const mostKept = 16 * 1024 * 1024;
 const mostBlocks = 4096;
+/** Ends by which the arguments of a call may be missing. */
+const cutsOff: ReadonlySet<Stop> = new Set(['length', 'context', 'filter', 'refusal']);
 
 interface Placed extends Block {
   readonly key: string;
@@ -108,7 +110,7 @@ export class Sequence {
     if (this.#hasEnded || this.hasFailed) return;
     this.#hasEnded = true;
     while (this.#current !== null || this.#queue.length > 0) {
-      this.#leave();
+      this.#leave(cutsOff.has(ending.why));
       this.#goOn();
     }
     this.#flow.end(ending, usage);
@@ -118,8 +120,11 @@ export class Sequence {
     this.hasFailed = true;
   }
 
-  #leave(): void {
+  /** A call without arguments gets an empty object, which every client can read. */
+  #leave(isCut = false): void {
     if (this.#current === null) return;
+    const { hasText, shape } = this.#current;
+    if (shape !== null && !hasText && !isCut) this.#flow.add('{}', null);
     this.#current.isClosed = true;
     this.#current = null;
     this.#flow.close();

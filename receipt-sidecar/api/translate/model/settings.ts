@@ -9,6 +9,7 @@ export type SettingNames = Readonly<Record<string, string>>;
 /** They label a call, or help caches: no answer depends on them. */
 const hints = new Set([
   'metadata',
+  'client_metadata',
   'safety_identifier',
   'prompt_cache_key',
   'prompt_cache_retention',

@@ -23,6 +23,8 @@ export function readResponses({ body, texts }: Fields, losses: Losses): Call {
   losses.only(text, new Set(['format', 'verbosity']), 'text');
   const effort = isObject(body.reasoning) ? textOf(body.reasoning.effort) : null;
   const included = includedIn(body.include, losses);
+  const hasLogprobs = included.has(logprobs);
+  if (!hasLogprobs && body.top_logprobs) losses.leave('top_logprobs');
   return {
     stream: body.stream === true,
     system: [...own, ...leading.flatMap(({ content }) => content.filter((part): part is Text => part.kind === 'text'))],
@@ -37,8 +39,11 @@ export function readResponses({ body, texts }: Fields, losses: Losses): Call {
     effort: effort === null ? null : { is: effort, at: 'reasoning.effort' },
     showsReasoning: summaryOf(body.reasoning) !== null,
     stops: null,
-    logprobs: included.has(logprobs) ? { is: true, at: 'include' } : null,
-    settings: [...settingsOf(texts, responsesSettings, taken), ...nested(text, body.reasoning, losses)],
+    logprobs: hasLogprobs ? { is: true, at: 'include' } : null,
+    settings: [
+      ...settingsOf(texts, responsesSettings, hasLogprobs ? taken : new Set([...taken, 'top_logprobs'])),
+      ...nested(text, body.reasoning, losses),
+    ],
   };
 }
 

@@ -73,7 +73,7 @@ export class ResponsesReader implements ReplyReader {
 
   #start({ created_at: at, id, model }: JsonObject): void {
     const created = typeof at === 'number' ? Math.trunc(at) : this.#terms.created;
-    this.#to.start({ id: bareId(id), model: textOf(model) ?? this.#terms.model, created });
+    this.#to.start({ id: bareId(id), model: textOf(model) || this.#terms.model, created });
   }
 
   #begin(key: string, item: JsonObject): void {

@@ -26,9 +26,9 @@ export function turnsOf(input: unknown, losses: Losses): readonly Turn[] {
   return turns;
 }
 
-/** A call belongs to what was said before it, and a message to the thought before it. */
+/** A call belongs to what was said before it, a message to the thought before it, and to a call all that is said before its result. */
 const goesOn = (before: readonly Said[], [next]: readonly Said[]): boolean =>
-  next?.kind === 'use' || before.every(({ kind }) => kind === 'thinking');
+  next?.kind === 'use' || before.every(({ kind }) => kind === 'thinking') || before.some(({ kind }) => kind === 'use');
 
 const messageFields = new Set(['type', 'role', 'content', 'id', 'status', 'phase']);
 const callFields = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'input', 'status']);
