@@ -2,6 +2,7 @@
 import { type Answer, limitText, makeAnswers } from './answer.ts';
 import type { Directives } from './directives.ts';
 import { type Call, isFields } from './request.ts';
+import { scriptedCall } from './script.ts';
 import type { Seed } from './seed.ts';
 import { countTokens } from './text.ts';
 
@@ -23,8 +24,18 @@ export interface ForcedTool {
   readonly parameters: unknown;
 }
 
-/** Returns the function to call: the one named by `tool_choice`, or the first one for `"required"`. */
-function forcedTool(call: Call): ForcedTool | null {
+function scriptedTool({ messages, tools }: Call['fields'], { script }: Directives): ForcedTool | null {
+  if (!Array.isArray(messages) || !Array.isArray(tools)) return null;
+  const results = messages.filter((message) => isFields(message) && message.role === 'tool').length;
+  const names = tools.map((tool) => isFields(tool) && isFields(tool.function) && tool.function.name);
+  const step = scriptedCall(script, results, names);
+  return step && { name: step.name, parameters: { const: step.input } };
+}
+
+/** Returns the function to call: that of the script, else the one named by `tool_choice`, or the first one for `"required"`. */
+function forcedTool(call: Call, directives: Directives): ForcedTool | null {
+  const scripted = scriptedTool(call.fields, directives);
+  if (scripted !== null) return scripted;
   const { tools, tool_choice: wanted } = call.fields;
   const named = isFields(wanted) && isFields(wanted.function) ? wanted.function.name : null;
   if (!Array.isArray(tools) || (wanted !== 'required' && named === null)) return null;
@@ -50,7 +61,7 @@ function structuredText(call: Call, words: string): string | null {
 const fromAnswer = (answer: Answer): Choice => ({ ...answer, toolCall: null });
 
 export function makeChoices(call: Call, seed: Seed, directives: Directives): Choice[] {
-  const tool = forcedTool(call);
+  const tool = forcedTool(call, directives);
   if (tool !== null) {
     const text = JSON.stringify(tool.parameters === undefined ? {} : sampleValue(tool.parameters));
     return Array.from({ length: call.choices }, (_, index) => ({

@@ -6,6 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Hold, holdPoints } from './holds.ts';
+import { readScript, type ScriptedCall } from './script.ts';
 import type { TextStyle } from './text.ts';
 
 export const faults = [
@@ -64,6 +65,8 @@ export interface Directives {
   readonly delayMs: number | null;
   /** Where the reply waits for `/sim/release?marker=…`; a delay follows. */
   readonly hold: Hold | null;
+  /** Empty without a script. */
+  readonly script: readonly ScriptedCall[];
   readonly faults: ReadonlySet<Fault>;
   /** Energy in the reply. */
   readonly energy: EnergyAsked;
@@ -89,6 +92,7 @@ export const plainDirectives: Directives = {
   tokensPerSecond: 0,
   delayMs: 0,
   hold: null,
+  script: [],
   faults: new Set(),
   energy: { shapes: null, value: undefined },
   usage: undefined,
@@ -124,6 +128,7 @@ const known = new Set<string>([
   'x-sim-echo-body',
   'x-sim-hold',
   'x-sim-marker',
+  'x-sim-script',
 ]);
 
 function readFaults(value: string, site: string): Set<Fault> | BadDirective {
@@ -203,6 +208,9 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
   const chosen = faultText === null ? new Set<Fault>() : readFaults(faultText, site);
   const energy = readEnergy(text('x-sim-energy'), text('x-sim-energy-value'));
   const hold = readHold(text('x-sim-hold'), text('x-sim-marker'));
+  const script = readScript(text('x-sim-script') ?? '[]');
+  if (script === null)
+    return { header: 'x-sim-script', message: 'x-sim-script has to be a list of {"name", "input"}.' };
   const tokens = number('x-sim-tokens');
   const directives = {
     tokens: tokens === null ? null : Math.floor(tokens),
@@ -218,7 +226,7 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
   if (isBad(chosen)) return chosen;
   if (isBad(energy)) return energy;
   if (isBad(hold)) return hold;
-  return problems[0] ?? { ...directives, hold, faults: chosen, energy, usage };
+  return problems[0] ?? { ...directives, hold, script, faults: chosen, energy, usage };
 }
 
 export const isBadDirective = (value: Directives | BadDirective): value is BadDirective => isBad(value);

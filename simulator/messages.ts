@@ -7,6 +7,7 @@ import type { EnergyReport } from './energy.ts';
 import { namedEvent } from './messages-form.ts';
 import { DONE, errorReply, jsonReply, type Reply, type StreamReply, withEnergy, withFields } from './reply.ts';
 import { type Call, contentText, isFields, isReply, readCall } from './request.ts';
+import { scriptedCall } from './script.ts';
 import { type Seed, seedOf } from './seed.ts';
 import { earlyEnergy, endOfStream } from './stream-energy.ts';
 import { countTokens, splitTokens } from './text.ts';
@@ -35,9 +36,24 @@ function promptTokens({ messages, system }: Call['fields']): number {
   return countTokens(texts.map(contentText).join(''));
 }
 
-/** Returns the tools that have to be called: the named one, the first for `any`, and all for `any` where several may be. */
-function forcedTools({ tool_choice: choice, tools }: Call['fields']): ForcedTool[] {
-  if (!Array.isArray(tools) || !isFields(choice) || (choice.type !== 'any' && choice.type !== 'tool')) return [];
+const blocksOf = ({ messages }: Call['fields']): unknown[] =>
+  (Array.isArray(messages) ? messages : []).flatMap((each) => (isFields(each) ? each.content : []));
+
+/**
+ * Returns the tools that have to be called: that of the script, else the named one, the first for `any`, and all for `any` where several
+ * may be.
+ */
+function forcedTools(fields: Call['fields'], { script }: Directives): ForcedTool[] {
+  const { tool_choice: choice, tools } = fields;
+  if (!Array.isArray(tools)) return [];
+  const results = blocksOf(fields).filter((block) => isFields(block) && block.type === 'tool_result').length;
+  const step = scriptedCall(
+    script,
+    results,
+    tools.map((tool) => isFields(tool) && tool.name),
+  );
+  if (step !== null) return [{ name: step.name, parameters: { const: step.input } }];
+  if (!isFields(choice) || (choice.type !== 'any' && choice.type !== 'tool')) return [];
   const known = tools.flatMap((tool) =>
     isFields(tool) && typeof tool.name === 'string' ? [{ name: tool.name, parameters: tool.input_schema }] : [],
   );
@@ -71,7 +87,7 @@ function makeMessage(call: Call, directives: Directives, echo: Echo): Message {
   const { fields, model } = call;
   const seed = seedOf(model.id, fields.messages);
   const [answer = { text: '', tokens: 0, finishReason: 'stop' as const }] = makeAnswers(call, seed.number, directives);
-  const tools = forcedTools(fields).map(({ name, parameters }, index): Block => {
+  const tools = forcedTools(fields, directives).map(({ name, parameters }, index): Block => {
     const text = JSON.stringify(parameters === undefined ? {} : sampleValue(parameters));
     return { type: 'tool_use', text, id: `toolu_${seed.id.slice(0, 20)}${index}`, name };
   });

@@ -11,15 +11,26 @@ import { CREATED } from './models.ts';
 import { errorReply, jsonReply, type Reply, type StreamReply, withEnergy } from './reply.ts';
 import { type Call, contentText, type Fields, isFields, isReply, readCall } from './request.ts';
 import { failedEnd, type OutputItem, type ResponseEvents, responseEvents } from './response-events.ts';
+import { scriptedCall } from './script.ts';
 import { type Seed, seedOf } from './seed.ts';
 import { answerText, countTokens } from './text.ts';
 
 const list = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** Returns the tools that have to be called: the named one, or all for `required`, so that calls in parallel can be tried. */
-function forcedTools({ fields }: Call): readonly Fields[] {
+/**
+ * Returns the tools that have to be called: that of the script, else the named one, or all for `required`, so that calls in parallel can be
+ * tried.
+ */
+function forcedTools({ fields }: Call, { script }: Directives): readonly Fields[] {
   const { parallel_tool_calls: isParallel, tool_choice: wanted } = fields;
   const tools = list(fields.tools).filter(({ name }) => typeof name === 'string');
+  const results = list(fields.input).filter(({ type }) => String(type).endsWith('_call_output')).length;
+  const step = scriptedCall(
+    script,
+    results,
+    tools.map(({ name }) => name),
+  );
+  if (step !== null) return [{ type: 'function', name: step.name, parameters: { const: step.input } }];
   if (isFields(wanted)) return tools.filter(({ name }) => name === wanted.name).slice(0, 1);
   if (wanted !== 'required') return [];
   return isParallel === false ? tools.slice(0, 1) : tools;
@@ -127,7 +138,7 @@ export function responseReply(body: Buffer, directives: Directives, echo: Echo):
   const call = { ...read, maxTokens: typeof most === 'number' ? most : null };
   const seed = seedOf(call.model.id, input);
   const reasoning = reasoningItem(call, seed);
-  const tools = forcedTools(call);
+  const tools = forcedTools(call, directives);
   const message = tools.length > 0 ? null : messageItem(call, seed, directives);
   const items = [...reasoning, ...(message === null ? tools.map((tool, at) => callItem(tool, at, seed)) : [message])];
   const hidden = reasoning.length > 0 ? reasoningTokens : 0;

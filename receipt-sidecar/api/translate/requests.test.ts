@@ -343,6 +343,11 @@ describe('what has no counterpart', () => {
     ['input[0].content[0]', { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }] }],
   ])('of Responses in chat is refused by %s', (field, body) => expect(refusal('responses', 'chat', body)).toBe(field));
 
+  it('and labels the client is left out', () => {
+    const body = { input: 'Hi', client_metadata: { turn_id: 't' } };
+    expect(request('responses', 'chat', given(body)).left).toEqual(['client_metadata']);
+  });
+
   it('and changes no answer is named once', () => {
     const cached = { cache_control: { type: 'ephemeral' } };
     const text = { type: 'text', text: 'x', ...cached };

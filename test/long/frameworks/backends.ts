@@ -42,8 +42,19 @@ export async function startBackends(gateway: OwnGateway, { node, python }: Packa
       join(node, ...mockScript),
       ...['--fixtures', file('aimock.json'), '--strict', ...bind, String(mockPort)],
     ]);
-    await addProvider(gateway, 'litellm', proxyPort, 'mock-chat', masterKey);
-    await addProvider(gateway, 'aimock', mockPort, 'any-name');
+    await addProvider(gateway, {
+      id: 'litellm',
+      model: backends.litellm,
+      inner: 'mock-chat',
+      key: masterKey,
+      url: `http://127.0.0.1:${proxyPort}/v1`,
+    });
+    await addProvider(gateway, {
+      id: 'aimock',
+      model: backends.aimock,
+      inner: 'any-name',
+      url: `http://127.0.0.1:${mockPort}/v1`,
+    });
     for (const model of Object.values(backends)) {
       const answers = async () => (await gateway.client.chat({ model, sim: {} })).status === 200;
       await eventually(`${model} to answer`, answers, 120_000);
@@ -63,20 +74,30 @@ async function streamsOf(mockPort: number): Promise<boolean[]> {
   return journal.parse(await reply.json()).map(({ body }) => body.stream === true);
 }
 
-async function addProvider(gateway: OwnGateway, id: 'litellm' | 'aimock', port: number, inner: string, key?: string) {
-  const operator = apiOf(gateway.stack);
-  const url = `http://127.0.0.1:${port}/v1`;
-  const access = key === undefined ? {} : { credential_ref: id.toUpperCase() };
-  await operator.send('POST', '/operator/v1/providers', { id, name: id, kind: 'openai', base_url: url, ...access });
-  if (key !== undefined)
-    await operator.send('PUT', `/operator/v1/credentials/${id.toUpperCase()}`, { value: key, base_url: url });
-  await operator.send('POST', '/operator/v1/regions', { code: id, name: id, country: 'FR', grid_zone: 'FRA' });
-  await operator.send('POST', '/operator/v1/models', {
-    id: backends[id],
-    owned_by: id,
-    kind: 'chat',
-    model_class: 'small',
-  });
-  const models = { [backends[id]]: inner };
-  await operator.send('POST', '/operator/v1/deployments', { id, provider: id, region: id, models, pue: 1.1 });
+interface Behind {
+  /** Names the provider, its region and its deployment. */
+  readonly id: string;
+  readonly url: string;
+  readonly model: string;
+  /** The name of the model there. */
+  readonly inner: string;
+  readonly key?: string;
+  /** Default: those of the catalogue. */
+  readonly apis?: readonly string[];
+  /** A simulator gets the headers that steer it. */
+  readonly kind?: 'simulator';
+}
+
+/** Offers a model that this server alone serves. */
+export async function addProvider(gateway: OwnGateway, behind: Behind): Promise<void> {
+  const { apis, id, inner, key, kind, model, url } = behind;
+  const { send } = apiOf(gateway.stack);
+  const credential = id.toUpperCase();
+  const access = { ...(key !== undefined && { credential_ref: credential }), ...(apis && { apis }) };
+  await send('POST', '/operator/v1/providers', { id, name: id, kind: kind ?? 'openai', base_url: url, ...access });
+  if (key !== undefined) await send('PUT', `/operator/v1/credentials/${credential}`, { value: key, base_url: url });
+  await send('POST', '/operator/v1/regions', { code: id, name: id, country: 'FR', grid_zone: 'FRA' });
+  await send('POST', '/operator/v1/models', { id: model, owned_by: id, kind: 'chat', model_class: 'small' });
+  const models = { [model]: inner };
+  await send('POST', '/operator/v1/deployments', { id, provider: id, region: id, models, pue: 1.1 });
 }

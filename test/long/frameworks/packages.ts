@@ -5,8 +5,8 @@ import { nodeWith, pythonWith } from '@gw/stack/environments';
 import { z } from 'zod';
 import { type Example, examples } from './page.ts';
 
-/** Frameworks that live with the same release of the official client. */
-const groups = ['openai-3', 'openai-2'] as const;
+/** Frameworks that live with the same releases of each other. An example takes the first that pins all that it needs. */
+const groups = ['responses-messages', 'openai-3', 'openai-2'] as const;
 type Group = (typeof groups)[number];
 
 export interface Packages {
@@ -22,11 +22,16 @@ const log = (line: string) => process.stderr.write(`${line}\n`);
 export async function installPackages(): Promise<Packages> {
   const python = (name: string) => pythonWith(`frameworks-${name}`, pinned(name, 'requirements.txt'), log);
   // One after the other: pip takes a whole core.
+  const newest = await python('responses-messages');
   const [two, three] = [await python('openai-2'), await python('openai-3')];
   const proxy = await pythonWith('litellm', inCheckout('bench', 'peers', 'litellm', 'requirements.txt'), log);
-  const node = await nodeWith('frameworks', pinned('node'), log);
-  return { node, python: { 'openai-2': two, 'openai-3': three, 'litellm-proxy': proxy } };
+  const node = await nodePackages('node');
+  return { node, python: { 'responses-messages': newest, 'openai-2': two, 'openai-3': three, 'litellm-proxy': proxy } };
 }
+
+/** Folder above the `node_modules` with what the package.json of this folder pins. */
+export const nodePackages = (name: 'node' | 'agents'): Promise<string> =>
+  nodeWith(`frameworks-${name}`, pinned(name), log);
 
 /** The group whose file pins all that the example says to install. */
 export function groupOf({ framework, packages }: Example): Group {
