@@ -75,5 +75,5 @@ export interface KeyLimits {
 export const shadowLimits = ['rate', 'day', 'streams'] as const;
 export type ShadowLimit = (typeof shadowLimits)[number];
 
-/** For receipts, usage, the audit log and keys: requests per second and burst. They do not count towards the day budget. */
+/** For receipts, usage, the audit log, keys and counts of tokens: requests per second and burst. They do not count towards the day budget. */
 export const managementLimits = { ratePerS: 10, burst: 50 } as const;

@@ -133,6 +133,23 @@ export const messageRequestSchema = z
   })
   .meta({ id: 'MessageRequest' });
 
+/** Fields about the answer are none of it; those that a client sends all the same go on unread. */
+export const messageCountRequestSchema = messageRequestSchema
+  .omit({
+    max_tokens: true,
+    stop_sequences: true,
+    temperature: true,
+    top_p: true,
+    top_k: true,
+    service_tier: true,
+    stream: true,
+  })
+  .meta({ id: 'MessageCountRequest' });
+
+export const messageCountSchema = z
+  .strictObject({ input_tokens: z.int().min(0).describe('Tokens of the messages, the system prompt and the tools') })
+  .meta({ id: 'MessageTokensCount' });
+
 /** The counts that the prompt was served with from a cache, or written to one, are not in `input_tokens`. */
 const usage = z.looseObject({
   input_tokens: z.int().min(0).nullish(),

@@ -7,7 +7,7 @@ import { errorPagePath, errorPagesPath } from './errors.ts';
 
 /** Which limit a route draws on. */
 export type LimitKind = 'calls' | 'management';
-/** `sidecar`: goes to a provider, with a receipt. `control`: the control plane answers, or Envoy where no key is needed. */
+/** `sidecar`: goes to a provider, mostly with a receipt. `control`: the control plane answers, or Envoy where no key is needed. */
 export type Handler = 'sidecar' | 'control';
 
 export interface Route {
@@ -21,6 +21,8 @@ export interface Route {
   readonly isLong?: true;
   /** Clients can ask for parts of the reply (`Range`). */
   readonly hasParts?: true;
+  /** Nothing is generated, so there is no receipt. */
+  readonly hasNoReceipt?: true;
   /** True if a suspended account may not call it, because it spends money or gives access. */
   readonly needsActive?: true;
   readonly summary: string;
@@ -45,6 +47,13 @@ export const routes: readonly Route[] = [
   { ...inference, path: '/v1/completions', summary: 'Create a text completion with a receipt' },
   { ...inference, path: '/v1/responses', summary: 'Create a response with a receipt' },
   { ...inference, path: '/v1/messages', summary: 'Create a message with a receipt, as in the API of Anthropic' },
+  {
+    ...inference,
+    path: '/v1/messages/count_tokens',
+    limit: 'management',
+    hasNoReceipt: true,
+    summary: 'Count the tokens of a message, without a receipt',
+  },
   { ...inference, path: '/v1/embeddings', summary: 'Create embeddings with a receipt' },
   { ...catalogue, path: '/v1/models', summary: 'List models' },
   { ...catalogue, path: '/v1/models/{model_id}', summary: 'Read one model' },

@@ -50,7 +50,7 @@ local function apply_allow_list(handle, headers, gw)
     if not ALLOWED[name] then foreign[#foreign + 1] = name end
   end
   for _, name in ipairs(foreign) do headers:remove(name) end
-  headers:replace('x-gw-receipt-id', gw.receipt_id)
+  if gw.receipt_id then headers:replace('x-gw-receipt-id', gw.receipt_id) end
   -- Envoy adds it from the request, unless an attempt has taken it off there.
   if gw.request_id then headers:replace('x-request-id', gw.request_id) end
   if gw.reexecuted then headers:replace('idempotent-reexecuted', gw.reexecuted) end
@@ -113,12 +113,13 @@ local function finish_json(handle, status)
   local gw, headers = state(handle), handle:headers() -- what was fetched before the wait is out of scope after it
   if gw.done then return end
   apply_allow_list(handle, headers, gw)
-  local spliced = status == '200' and splice(rename(body:getBytes(0, body:length())), gw.degraded)
+  -- A call without a receipt has none to splice in, and nothing of it is lost.
+  local completed = status == '200' and gw.degraded ~= ''
+  local spliced = completed and splice(rename(body:getBytes(0, body:length())), gw.degraded)
   if spliced then
     shown(handle)
   else -- nothing raw reaches the client
     -- 200 without a JSON object: perhaps a completion, but one that nobody can put a receipt into.
-    local completed = status == '200'
     headers:replace(':status', completed and '500' or '502')
     headers:replace('content-type', 'application/json')
     spliced = completed and RECEIPT_ERROR or UPSTREAM_ERROR

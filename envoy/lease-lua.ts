@@ -9,12 +9,13 @@ import {
   leasePauseMs,
   mostLeasedBodyKib,
 } from '@gw/contract/internal/lease';
-import { routes } from '@gw/contract/routes';
+import { type Route, routes } from '@gw/contract/routes';
 import { luaString } from './lua-string.ts';
 import { perRoute } from './route-parts.ts';
 
-/** Only routes of the sidecar, since it takes leased calls from their limits. */
-const leased = routes.filter(({ handler }) => handler === 'sidecar');
+/** Only calls that go to the sidecar, since it takes leased ones from their limits. */
+export const isLeased = ({ handler, limit }: Route): boolean => handler === 'sidecar' && limit === 'calls';
+const leased = routes.filter(isLeased);
 
 /** A lease applies to all of them, so they must be equal for the key check. */
 function leaseScope(): string {

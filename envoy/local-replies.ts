@@ -24,7 +24,7 @@ const flags = (...names: string[]) => ({ response_flag_filter: { flags: names } 
 /** The sidecar sets it with its last request message. Our headers cannot be used, since an attempt may have removed them. */
 const toProvider = {
   metadata_filter: {
-    matcher: { filter: 'gw', path: [{ key: 'receipt_id' }], value: { present_match: true } },
+    matcher: { filter: 'gw', path: [{ key: requestIdField }], value: { present_match: true } },
     match_if_key_not_found: false,
   },
 };

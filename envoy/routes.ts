@@ -14,7 +14,7 @@ import { type Route, routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import { overwriting } from './attempt-filters.ts';
 import { byItself, directError, formOf, withoutLua, withoutSidecar } from './direct-errors.ts';
-import { withLease } from './lease-lua.ts';
+import { isLeased, withLease } from './lease-lua.ts';
 import { replyRequestId, requestTime, toOneProvider, toProviders } from './provider-routes.ts';
 import { notReady, readinessPath } from './readiness.ts';
 import { noOtherProtocol } from './refused-requests.ts';
@@ -49,10 +49,11 @@ const providerActions = [
 
 function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSettings): object[] {
   const form = formOf(route.path);
-  const filters = { ...keyAndScope(route, { body: 'counts' }), ...form.typed_per_filter_config };
+  const isCall = route.limit === 'calls';
+  const filters = { ...keyAndScope(route, isCall ? { body: 'counts' } : {}), ...form.typed_per_filter_config };
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
-  const limits = rateLimits(route.limit ?? 'calls', bodyActions);
+  const limits = rateLimits(route.limit ?? 'calls', isCall ? bodyActions : []);
   const provider = (action: object, headers: object[], idleTimeout: string) => ({
     name: 'provider',
     match: { ...match, headers },
@@ -81,7 +82,7 @@ function inferenceRoutes(route: Route, { leases, streamIdleTimeoutS }: RouteSett
       match: { ...match, headers: method },
       route: { cluster: 'sink', timeout: '5s', rate_limits: limits },
       ...form,
-      typed_per_filter_config: { ...filters, ...(leases ? withLease : {}) },
+      typed_per_filter_config: { ...filters, ...(leases && isLeased(route) ? withLease : {}) },
     },
   ];
 }

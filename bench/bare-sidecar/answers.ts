@@ -13,7 +13,6 @@ import {
   finished,
   type Headers,
   immediate,
-  pathOf,
   setHeader,
   withGwFields,
 } from '@gw/receipt-sidecar/internals/wire/ext-proc';
@@ -60,13 +59,12 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
     request: { endpoint: 'chat', stream },
     route: { failoverChain: chain },
     headers,
-    path: pathOf(headers),
-    length: bytes.length,
     receiptId,
     standIn: { degraded: textOf(degradedBytes), assumed: null, sealed },
     timeouts: { upstreamTimeoutS: 600, firstByteTimeoutS: 30 },
     attempts: {
       apis: new Set(),
+      body: [bytes],
       headers: [],
       others: others.length,
       order: [

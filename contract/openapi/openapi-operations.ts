@@ -24,7 +24,13 @@ import {
 } from '../keys.ts';
 import { lineageSchema } from '../lineage.ts';
 import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from '../management.ts';
-import { messageEventSchema, messageRequestSchema, messageResponseSchema } from '../messages.ts';
+import {
+  messageCountRequestSchema,
+  messageCountSchema,
+  messageEventSchema,
+  messageRequestSchema,
+  messageResponseSchema,
+} from '../messages.ts';
 import { methodologySchema } from '../methodology.ts';
 import { receiptSchema } from '../receipt.ts';
 import { responseEventSchema, responseRequestSchema, responseSchema } from '../responses.ts';
@@ -88,6 +94,12 @@ export const operations: Readonly<Record<string, Operation>> = {
     chunk: messageEventSchema,
     streamText:
       'Success. With `stream: true` server-sent events, each with its `type` as its name: `message_delta` carries `gw` and `routing_trace`, and `message_stop` ends the stream; a provider that fails midway gives an event `error` instead',
+  },
+  'POST /v1/messages/count_tokens': {
+    id: 'countMessageTokens',
+    query: inferenceQuerySchema,
+    request: messageCountRequestSchema,
+    response: messageCountSchema,
   },
   'POST /v1/embeddings': {
     id: 'createEmbedding',

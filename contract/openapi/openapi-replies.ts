@@ -83,13 +83,14 @@ function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName
   return Object.fromEntries([...certain, ...sometimes.map((name) => [name, ref('headers', name)])]);
 }
 
-/** Reads are idempotent without a key. */
-export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method !== 'GET';
+/** Reads and counts are idempotent without a key. */
+export const takesIdempotencyKey = ({ hasNoReceipt, method }: Pick<Route, 'hasNoReceipt' | 'method'>): boolean =>
+  method !== 'GET' && !hasNoReceipt;
 
 export function successHeaders(route: Route, isImmutable = false): Json {
   // Reads of the ledger have no day budget, so they show none.
   const limits = limitHeaders.filter((name) => route.limit === 'calls' || name.endsWith('-requests'));
-  const isInference = route.handler === 'sidecar';
+  const isInference = route.handler === 'sidecar' && !route.hasNoReceipt;
   return headersOf(
     [
       'x-request-id',

@@ -37,7 +37,14 @@ export function tierLimitsTable(): string {
         `negotiated, else ${enterpriseStreams}`,
         bytes('enterprise'),
       ],
-      ['reads and keys, every tier', figure(managementLimits.ratePerS), figure(managementLimits.burst), '–', '–', '–'],
+      [
+        'reads, counts and keys, every tier',
+        figure(managementLimits.ratePerS),
+        figure(managementLimits.burst),
+        '–',
+        '–',
+        '–',
+      ],
     ],
   );
 }

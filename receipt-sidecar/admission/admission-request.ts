@@ -24,4 +24,6 @@ export interface AdmissionRequest {
 export interface ReadBody {
   readonly request: ParsedRequest;
   readonly bodies: Bodies;
+  /** The tokens of a prompt that was to be counted, as far as the gateway can. */
+  readonly tokens?: number | null;
 }

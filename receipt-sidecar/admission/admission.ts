@@ -14,7 +14,7 @@ import type { Claim, StoredReply } from '@gw/service/idempotency';
 import { apiBehind, type Bodies, bodyFor, eachBody } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { bounded, canBound } from '../api/provider-body.ts';
-import { shapeOf } from '../api/shapes.ts';
+import { countReply, shapeOf } from '../api/shapes.ts';
 import { type AddedFields, refusedBy } from '../attempts/added-fields.ts';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/unavailable-deployments.ts';
@@ -73,6 +73,8 @@ interface Refused {
 export type Admission =
   | Admitted
   | { readonly outcome: 'replayed'; readonly reply: StoredReply }
+  | { readonly outcome: 'counted'; readonly reply: string }
+  | { readonly outcome: 'uncounted'; readonly sent: Pick<Admitted, 'bodies' | 'request' | 'route'> }
   | Refused
   | { readonly outcome: 'gone' };
 
@@ -101,11 +103,23 @@ function decided(asked: AdmissionRequest, gates: Gates): MaybePromise<Admission>
   return andThen(gates.reader.read(asked), (read) => {
     if (!asked.isOpen()) return gone;
     if (!read.ok) return refused(read.error);
+    if (shapeOf(asked.endpoint).counts !== undefined) return counted(read.value, asked, gates);
     const { idempotencyKey } = asked;
     return idempotencyKey === null
       ? unclaimed(read.value, asked, gates)
       : claimed(read.value, { ...asked, idempotencyKey }, gates);
   });
+}
+
+/** A count costs nothing, so that of its options and limits only the region matters. */
+function counted({ tokens = null, ...read }: ReadBody, asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> {
+  if (tokens !== null) return { outcome: 'counted', reply: countReply(tokens) };
+  const { region } = read.request.options;
+  const request = { ...read.request, options: region === undefined ? {} : { region } };
+  const free = { ...asked, caller: { ...asked.caller, budgets: [] } };
+  return andThen(routed({ ...read, request }, free, gates, null), (admission) =>
+    admission.outcome === 'admitted' ? { outcome: 'uncounted', sent: admission } : admission,
+  );
 }
 
 const unclaimed = (read: ReadBody, asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> =>

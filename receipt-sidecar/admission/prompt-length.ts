@@ -1,7 +1,7 @@
 /**
  * Refuses a prompt that is longer than the context window of its model.
  *
- * Invariant: nothing that fits is ever refused. What cannot be counted for certain (images, tools, names, a template)
+ * Invariant: nothing that fits is ever refused, and no prompt that is only to be counted. What cannot be counted for certain (images, tools, names, a template)
  * is not counted; a model whose tokenizer is not known counts nothing but lists of tokens; and where counting fails the
  * call goes on, since the provider refuses by itself. Only the prompt counts, not what was asked to be generated.
  */
@@ -40,6 +40,7 @@ export function promptLength(
   const limit = model?.contextWindow ?? null;
   // Each token stands for at least one byte, and the body holds all of them.
   if (!model || limit === null || request.promptBytes <= limit) return null;
+  if (shapeOf(request.endpoint).counts !== undefined) return null;
   if (asksToTruncate(body)) return null;
   const tooLong = (prompt: LongPrompt) => refusal(request, model.id, limit, prompt);
   const tokens = tokenListsOf(request.endpoint, body)?.lists;

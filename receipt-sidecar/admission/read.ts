@@ -23,6 +23,7 @@ import { decodeTokens } from '../api/tokens/decode-tokens.ts';
 import type { Vocabulary } from '../api/tokens/vocabulary.ts';
 import type { ReadingContext } from '../catalogue/reading-context.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
+import { promptCount, promptToCount } from './prompt-count.ts';
 import { promptLength, type Uncounted } from './prompt-length.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
 
@@ -70,6 +71,8 @@ export type Reading =
       /** Null if no rule that asks a classifier holds, or another one blocks already. */
       readonly unclassified: Unclassified | null;
       readonly screenS: number;
+      /** The tokens of a prompt that was to be counted; null: they could not be; absent: not by a tokenizer. */
+      readonly tokens?: number | null;
     });
 
 /** The request cannot be read without this vocabulary. */
@@ -85,6 +88,8 @@ const countMs = 2000;
 export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools): MaybePromise<Reading | Lacks> {
   if (!parsed.ok) return { outcome: 'refused', error: parsed.error, counted: null };
   const { body, request } = parsed.value;
+  const toCount = promptToCount(request, body, context);
+  if (toCount && !tools.vocabulary) return { outcome: 'lacks', tokenizer: toCount.tokenizer };
   const length = promptLength(request, body, context);
   let counted: PromptOutcome | null = null;
   if (length && 'job' in length) {
@@ -118,6 +123,9 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
       unclassified: mark === null || rules.length === 0 ? null : { texts, rules, matched, ...mark },
       screenS,
       counted,
+      ...(toCount && {
+        tokens: inTime(tools, (isLate) => promptCount(toCount, tools.vocabulary as Vocabulary, isLate)),
+      }),
     };
   });
 }
@@ -127,17 +135,18 @@ function markOf(salt: Uint8Array, body: Parameters<typeof screenedSha256>[1]): P
 }
 
 /** Fails open if counting takes too long or fails, since the provider counts too. */
-function count(
-  { job, refusalOf }: Uncounted,
-  vocabulary: Vocabulary,
-  { clock, onFault }: Pick<Tools, 'clock' | 'onFault'>,
-): ApiError | 'uncounted' | null {
+function count({ job, refusalOf }: Uncounted, vocabulary: Vocabulary, tools: Tools): ApiError | 'uncounted' | null {
+  const counted = inTime(tools, (isLate) => countTokens(job, vocabulary, isLate));
+  return counted ? counted.over && refusalOf(counted.over) : 'uncounted';
+}
+
+/** Returns null if `counting` takes too long or fails. */
+function inTime<T>({ clock, onFault }: Tools, counting: (isLate: () => boolean) => T | null): T | null {
   const end = clock() + countMs;
   try {
-    const counted = countTokens(job, vocabulary, () => clock() > end);
-    return counted ? counted.over && refusalOf(counted.over) : 'uncounted';
+    return counting(() => clock() > end);
   } catch (error) {
     onFault(error);
-    return 'uncounted';
+    return null;
   }
 }

@@ -179,11 +179,12 @@ function concluded(
   if (reading.fault !== undefined) options.onFault(reading.fault);
   if (reading.counted) options.promptMetrics.note(reading.counted);
   if (reading.outcome === 'refused') return err(reading.error);
-  const { bodies, finding, request, screenS, unclassified } = reading;
+  const { bodies, finding, request, screenS, tokens, unclassified } = reading;
+  const read = { request, bodies, ...(tokens !== undefined && { tokens }) };
   const end = (last: Finding | null, seconds: number): MaybePromise<Result<ReadBody, ApiError>> => {
     options.screenMetrics.screened(last?.verdict.action ?? 'pass', seconds);
-    if (!last) return ok({ request, bodies });
-    return record(options, asked, last).then((error) => (error ? err(error) : ok({ request, bodies })));
+    if (!last) return ok(read);
+    return record(options, asked, last).then((error) => (error ? err(error) : ok(read)));
   };
   if (!unclassified) return end(finding, screenS);
   const start = options.clock();

@@ -20,7 +20,8 @@ type Spoken = Pick<SnapshotDeployment, 'calls'>;
 const translatedInto: readonly string[] = ['chat', 'messages', 'responses'];
 
 function behind(endpoint: string, apis: readonly string[]): string | null {
-  if (apis.includes(endpoint)) return endpoint;
+  // Who speaks an API counts its prompts as well.
+  if (apis.includes(shapeOf(endpoint).counts ?? endpoint)) return endpoint;
   const known = translatedInto.filter((api) => apis.includes(api) && shapes.some(({ name }) => name === api));
   return known.find((api) => translate(endpoint, api) !== null) ?? null;
 }

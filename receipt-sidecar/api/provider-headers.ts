@@ -39,17 +39,20 @@ const isHarmless = (feature: string): boolean =>
 /** More than any client sends. */
 const longestFeatures = 2000;
 
-const rules: Readonly<Record<string, Readonly<Record<string, HeaderRule>>>> = {
-  messages: {
-    'anthropic-version': (given) => (given !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(given) ? given : usualVersion),
-    'anthropic-beta': (given = '') => {
-      const features = given
-        .slice(0, longestFeatures)
-        .split(',')
-        .map((each) => each.trim());
-      return features.filter(isHarmless).join(',') || null;
-    },
+const ofAnthropic: Readonly<Record<string, HeaderRule>> = {
+  'anthropic-version': (given) => (given !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(given) ? given : usualVersion),
+  'anthropic-beta': (given = '') => {
+    const features = given
+      .slice(0, longestFeatures)
+      .split(',')
+      .map((each) => each.trim());
+    return features.filter(isHarmless).join(',') || null;
   },
+};
+
+const rules: Readonly<Record<string, Readonly<Record<string, HeaderRule>>>> = {
+  messages: ofAnthropic,
+  count_tokens: ofAnthropic,
 };
 
 /** Returns the headers for the providers of a call, whose APIs are these. `endpoint`: the API of the client. */

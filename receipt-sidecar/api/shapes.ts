@@ -1,5 +1,6 @@
 /** The APIs that the gateway speaks. */
 import { defined } from '@gw/contract/internal/defined';
+import { anthropicCounts, written } from './anthropic-messages/count-shape.ts';
 import { anthropicMessages } from './anthropic-messages/shape.ts';
 import { openaiChat } from './openai-chat/shape.ts';
 import { openaiCompletions } from './openai-completions/shape.ts';
@@ -13,6 +14,7 @@ export const shapes: readonly ApiShape[] = [
   openaiEmbeddings,
   openaiResponses,
   anthropicMessages,
+  anthropicCounts,
 ];
 
 const byPath = new Map(shapes.map((shape) => [shape.path, shape]));
@@ -23,3 +25,6 @@ export const shapeAt = (path: string): ApiShape | undefined => byPath.get(path);
 
 /** Returns the API by its name, as parsed requests hold it. Throws if there is none. */
 export const shapeOf = (name: string): ApiShape => defined(byName.get(name), `The API ${name}`);
+
+/** Returns the reply to a client that asked for a count. */
+export const countReply = (tokens: number): string => written(tokens).text;

@@ -25,6 +25,7 @@ import { openReply } from '../reply/open-reply.ts';
 import type { Reply } from '../reply/reply-context.ts';
 import { EnvoyPatience } from '../wire/envoy-patience.ts';
 import {
+  answerWith,
   attemptCount,
   bodyMode,
   bytesOf,
@@ -44,6 +45,7 @@ import type { CallContext } from './call-context.ts';
 import { Client } from './client.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
 import { answerNotAsked, isNotAsked } from './not-asked.ts';
+import { sendToCount, type TokenCount } from './token-count.ts';
 import { answerUnread } from './unread-reply.ts';
 
 /** One call. Errors of the gateway itself go to `call.fail`, after which Envoy goes on without this process. */
@@ -58,6 +60,8 @@ export class Call implements Processor {
   /** The slot of a stream that can be on its way to a provider. */
   #slot: Slot | null = null;
   #attempts: AttemptWatch | null = null;
+  /** Set for a call whose prompt a provider counts. */
+  #count: TokenCount | null = null;
   readonly #client = new Client();
   /** Set for a call with an idempotency key once it can be on its way to a provider. */
   #kept: KeptReply | null = null;
@@ -156,6 +160,13 @@ export class Call implements Processor {
     if (!this.#client.isThere) return this.#slot?.release();
     if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
     else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply), admission.reply.body);
+    else if (admission.outcome === 'counted') this.#call.answer(answerWith(admission.reply));
+    else if (admission.outcome === 'uncounted')
+      this.#count = sendToCount(
+        admission.sent,
+        { caller, catalogue, headers: this.#headers, call: this.#call },
+        this.#context,
+      );
   }
 
   #send({ bodies, claim, request, reservation, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
@@ -175,23 +186,13 @@ export class Call implements Processor {
     const { endpoint } = request;
     const attempts = attemptsOf({ endpoint, route }, bodies, () => forwardedBytes(this.#headers), this.#context);
     this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
-    const head = toProvider({
-      request,
-      route,
-      receiptId,
-      standIn,
-      headers: this.#headers,
-      path: pathOf(this.#headers),
-      timeouts: this.#context,
-      attempts,
-      length: attempts.body.reduce((sum, part) => sum + part.length, 0),
-      slot: this.#slot?.id ?? null,
-      isRerun: this.#kept?.mayHaveRun ?? false,
-    });
-    this.#call.answer(head, attempts.body);
+    const [headers, slot, isRerun] = [this.#headers, this.#slot?.id ?? null, this.#kept?.mayHaveRun ?? false];
+    const outgoing = { ...identity, standIn, headers, timeouts: this.#context, attempts, slot, isRerun };
+    this.#call.answer(toProvider(outgoing), attempts.body);
   }
 
   #responseHeaders(request: ProcessingRequest): void {
+    if (this.#count) return this.#count.responseHeaders(request);
     const record = this.#record;
     if (!record) return this.#call.answer(unchanged.responseHeaders);
     const headers = readHeaders(request.responseHeaders);
@@ -214,15 +215,10 @@ export class Call implements Processor {
     const reply = { record, call: this.#call, kept: this.#kept, headers, addresses, attempts, judged, added, room };
     if (answerUnread({ ...reply, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     const overhead = this.#context.overhead.of(headers, attempts);
-    this.#reply = openReply({
-      ...reply,
-      overhead,
-      message: request.responseHeaders,
-      stream,
-      readReply,
-      // Before it is answered, so that a client that has seen the end gets its next stream.
-      onOver: () => this.#slot?.release(),
-    });
+    // Before it is answered, so that a client that has seen the end gets its next stream.
+    const onOver = () => this.#slot?.release();
+    const { responseHeaders: message } = request;
+    this.#reply = openReply({ ...reply, overhead, message, stream, readReply, onOver });
     const told = { isRerun: this.#kept?.mayHaveRun ?? false, stream, budgets: record.budgets, overhead };
     this.#call.answer(toClient(headers, record.identity.receiptId, told));
   }
@@ -230,7 +226,8 @@ export class Call implements Processor {
   #responseBody(bytes: Buffer, end: boolean): void {
     if (this.#reply instanceof JsonReply && this.#reply.isSlow(bytes)) this.#patience.ask();
     this.#patience.arrived();
-    if (this.#reply) this.#reply.chunk(bytes, end);
+    if (this.#count) this.#count.responseBody(bytes);
+    else if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
     if (end) this.#slot?.release();
   }

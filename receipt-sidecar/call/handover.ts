@@ -9,7 +9,7 @@ import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { attemptOrderHeader, onceMore, requestIdField } from '@gw/contract/internal/first-attempt';
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
-import type { IProcessingResponse } from '@gw/grpc/service';
+import type { IProcessingResponse, Metadata } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
 import { providerHeaders } from '../api/provider-headers.ts';
 import { shapeOf } from '../api/shapes.ts';
@@ -21,6 +21,7 @@ import {
   type Headers,
   headerMode,
   orderMetadata,
+  pathOf,
   replyHeaders,
   setHeader,
 } from '../wire/ext-proc.ts';
@@ -34,16 +35,16 @@ const shown = new Set(['content-type', 'x-request-id']);
 export const isStream = (headers: Headers): boolean =>
   headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
 
-interface OutgoingHead {
+interface SentHead {
   readonly request: Pick<Admitted['request'], 'endpoint' | 'stream'>;
   readonly route: Pick<Admitted['route'], 'failoverChain'>;
   /** The headers of the client's request. */
   readonly headers: Headers;
-  readonly path: string;
-  /** The length of the body in bytes. */
-  readonly length: number;
   readonly timeouts: Timeouts;
-  readonly attempts: Pick<Attempts, 'apis' | 'headers' | 'order' | 'others'>;
+  readonly attempts: Pick<Attempts, 'apis' | 'body' | 'headers' | 'order' | 'others'>;
+}
+
+interface OutgoingHead extends SentHead {
   readonly receiptId: string;
   readonly standIn: StandIn;
   /** Whether an earlier call with its idempotency key may have run. */
@@ -54,30 +55,9 @@ interface OutgoingHead {
 
 /** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
-  const { attempts, headers, isRerun, length, path, receiptId, request, route, slot, standIn, timeouts } = outgoing;
-  const retries = attempts.order.length - 1;
-  const ofFirst = timeoutsOf(route, timeouts);
-  const ofApis = providerHeaders(request.endpoint, attempts.apis, (name) => headers.get(name));
-  const forAttempts = [
-    ...attempts.headers,
-    ...ofApis.map(([name, value]) => setHeader(name, value)),
-    patienceHeader(request.stream, attempts.others, ofFirst),
-    ...(retries > 0 ? [setHeader(attemptReceipt, receiptId)] : []),
-  ];
-  const setHeaders = [
-    setHeader('content-length', String(length)),
-    setHeader('content-type', 'application/json'),
-    setHeader('accept-encoding', 'identity'),
-    setHeader(attemptOrderHeader, retries > attempts.others ? onceMore : '1'),
-    // A query is not part of the API, and could hold a client's secret.
-    setHeader(':path', path),
-    ...forAttempts,
-    ...steeringHeaders(request.stream, { others: attempts.others, retries }, ofFirst),
-  ];
-  const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
+  const { attempts, isRerun, receiptId, request, slot, standIn } = outgoing;
   const metadata = {
     receipt_id: receiptId,
-    [requestIdField]: headers.get('x-request-id') ?? '',
     degraded: standIn.degraded,
     stand_in: standIn.sealed,
     api: request.endpoint,
@@ -86,9 +66,43 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
   };
+  return sent(outgoing, metadata, (timeouts) => [
+    patienceHeader(request.stream, attempts.others, timeouts),
+    ...(attempts.order.length > 1 ? [setHeader(attemptReceipt, receiptId)] : []),
+  ]);
+}
+
+/** Like `toProvider`, for a call that makes no receipt: Envoy's last resort ends it as an error, and no filter looks for an answer in it. */
+export function toProviderWithoutReceipt(outgoing: SentHead): IProcessingResponse {
+  const { endpoint } = outgoing.request;
+  return sent(outgoing, { degraded: '', api: shapeOf(endpoint).counts ?? endpoint }, () => []);
+}
+
+function sent(
+  { attempts, headers, request, route, timeouts }: SentHead,
+  metadata: Metadata,
+  more: (timeouts: Timeouts) => readonly ReturnType<typeof setHeader>[],
+): IProcessingResponse {
+  const retries = attempts.order.length - 1;
+  const ofFirst = timeoutsOf(route, timeouts);
+  const ofApis = providerHeaders(request.endpoint, attempts.apis, (name) => headers.get(name));
+  const forAttempts = [...attempts.headers, ...ofApis.map(([name, value]) => setHeader(name, value)), ...more(ofFirst)];
+  const length = attempts.body.reduce((sum, part) => sum + part.length, 0);
+  const setHeaders = [
+    setHeader('content-length', String(length)),
+    setHeader('content-type', 'application/json'),
+    setHeader('accept-encoding', 'identity'),
+    setHeader(attemptOrderHeader, retries > attempts.others ? onceMore : '1'),
+    // A query is not part of the API, and could hold a client's secret.
+    setHeader(':path', pathOf(headers)),
+    ...forAttempts,
+    ...steeringHeaders(request.stream, { others: attempts.others, retries }, ofFirst),
+  ];
+  const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
+  const ofCall = { [requestIdField]: headers.get('x-request-id') ?? '', ...metadata };
   return {
     requestBody: { response: { headerMutation, clearRouteCache: true } },
-    dynamicMetadata: orderMetadata(metadata, attempts.order, forAttempts),
+    dynamicMetadata: orderMetadata(ofCall, attempts.order, forAttempts),
   };
 }
 
@@ -109,17 +123,20 @@ interface ShownHead {
   readonly overhead: Overhead;
 }
 
+/** Returns the names of a provider's headers that its client does not get. */
+export const notShown = (headers: Headers): string[] =>
+  [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
+
 /** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
 export function toClient(
   headers: Headers,
   receiptId: string,
   { budgets, isRerun, overhead, stream }: ShownHead,
 ): IProcessingResponse {
-  const removeHeaders = [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
   const ofBudgets = budgets === null ? [] : [setHeader(budgetHeaderName, budgets)];
   const setHeaders = [...replyHeaders(receiptId, isRerun), ...ofBudgets, ...(stream ? overhead.headers(null) : [])];
   return {
-    responseHeaders: { response: { headerMutation: { setHeaders, removeHeaders } } },
+    responseHeaders: { response: { headerMutation: { setHeaders, removeHeaders: notShown(headers) } } },
     modeOverride: {
       responseHeaderMode: headerMode.send,
       responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,

@@ -17,7 +17,12 @@ export const speaking =
 /** Refuses a call that none of these can be sent: by the field without a counterpart in their APIs, or with the paths that they serve. */
 export function notSpoken(request: ParsedRequest, candidates: readonly Candidate[], where: string): ApiError {
   const { endpoint, model } = request;
-  const { kind, path } = shapeOf(endpoint);
+  const { counts, kind, path } = shapeOf(endpoint);
+  if (counts !== undefined)
+    return apiError('invalid_model', {
+      param: 'model',
+      message: `The tokens of this prompt for \`${model}\` cannot be counted${where}: none of its providers speaks the API of ${shapeOf(counts).path}, and the catalogue names no tokenizer of the model, or the prompt has pictures, files or other parts that a tokenizer does not count.`,
+    });
   const lack = lackOf(
     request,
     candidates.map(({ deployment }) => deployment),
@@ -27,7 +32,10 @@ export function notSpoken(request: ParsedRequest, candidates: readonly Candidate
     return apiError('unsupported_field', { param: lack.field, message });
   }
   const spoken = shapes.filter(
-    (each) => each.kind === kind && candidates.some(({ deployment }) => apiBehind(each.name, deployment) !== null),
+    (each) =>
+      each.kind === kind &&
+      each.counts === undefined &&
+      candidates.some(({ deployment }) => apiBehind(each.name, deployment) !== null),
   );
   const instead = spoken.length === 0 ? '' : ` Send the call to ${spoken.map((each) => each.path).join(' or ')}.`;
   return apiError('invalid_model', {

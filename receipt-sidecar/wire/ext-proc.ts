@@ -137,6 +137,17 @@ export const replay = ({ headers, status }: StoredReply): IProcessingResponse =>
   ...finished,
 });
 
+/** Ends the call with the JSON `body`, without a provider's reply. */
+export const answerWith = (body: string): IProcessingResponse => ({
+  immediateResponse: {
+    status: { code: 200 },
+    headers: { setHeaders: [setHeader('content-type', 'application/json'), setHeader('cache-control', 'no-store')] },
+    body: Buffer.from(body),
+    details: 'gw_counted',
+  },
+  ...finished,
+});
+
 /** Ends the call with our error, before or instead of a provider's reply. */
 export function immediate(
   error: ApiError,

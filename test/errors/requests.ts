@@ -15,6 +15,7 @@ const bodies: Readonly<Record<string, object>> = {
   '/v1/embeddings': { model: 'sim-embed', input: 'hi' },
   '/v1/responses': { model: 'sim-small', input: 'hi' },
   '/v1/messages': { model: 'sim-small', max_tokens: 16, messages },
+  '/v1/messages/count_tokens': { model: 'sim-small', messages },
   '/v1/keys': { name: 'one' },
   '/v1/gw/evidence-pack': { receipt_ids: ['rcpt_01890a5d-ac96-774b-bcce-b302099a8057'] },
 };

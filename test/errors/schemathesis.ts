@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
 import { pythonWith } from '@gw/stack/environments';
 
-/** Each by an account of its own: reads of the ledger and of keys have a small rate, and a run of all would wait for it. */
+/** Each by an account of its own: reads of the ledger and of keys, and counts, have a small rate, and a run of all would wait for it. */
 export const groups = {
   inference:
-    /^\/(v1\/(chat|completions|embeddings|responses|messages|models|regions|use-policy)|openapi|healthz|readyz|errors)/,
-  ledger: /^\/(v1\/(gw|usage|audit-log)|\.well-known)/,
+    /^\/(v1\/(chat|completions|embeddings|responses|messages(?!\/)|models|regions|use-policy)|openapi|healthz|readyz|errors)/,
+  ledger: /^\/(v1\/(gw|usage|audit-log|messages\/)|\.well-known)/,
   keys: /^\/v1\/keys/,
 } as const;
 

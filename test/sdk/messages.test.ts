@@ -8,6 +8,16 @@ const clientOf = (keys: { apiKey?: string; authToken?: string }) =>
   new Anthropic({ apiKey: null, ...keys, baseURL: stack.publicUrl, maxRetries: 0 });
 const client = clientOf({ apiKey: stack.keys.auditPlus });
 const messages = [{ role: 'user' as const, content: 'Hello' }];
+const image = { type: 'base64' as const, media_type: 'image/png' as const, data: 'iVBORw0KGgo=' };
+const pictured = [
+  {
+    role: 'user' as const,
+    content: [
+      { type: 'text' as const, text: 'Hello' },
+      { type: 'image' as const, source: image },
+    ],
+  },
+];
 const asked = { model: 'sim-large', max_tokens: 200, messages };
 const headers = (more: Record<string, string> = {}) => ({ headers: { ...quick, ...more } });
 const weather = {
@@ -58,6 +68,18 @@ test('tools are called, with their arguments in a stream too', async () => {
   expect(next.stop_reason).toBe('end_turn');
 });
 
+test('tokens are counted by the tokenizer of the model, or by its provider, without a receipt', async () => {
+  const counted = await client.messages.countTokens({ model: 'sim-large', messages }).withResponse();
+  const seen = await client.beta.messages.countTokens({ model: 'sim-large', messages: pictured }).withResponse();
+  expect(counted.data).toEqual({ input_tokens: 8 });
+  // The simulator counts texts alone, and no frame.
+  expect(seen.data).toEqual({ input_tokens: 2 });
+  for (const each of [counted.response, seen.response]) {
+    expect(each.headers.get('x-gw-receipt-id')).toBeNull();
+    expect(each.headers.get('x-ratelimit-limit-requests')).toBe('50');
+  }
+});
+
 describe('an error', () => {
   const thrown = async (ask: () => Promise<unknown>) => {
     const error = await ask().catch((caught: unknown) => caught);
@@ -77,6 +99,16 @@ describe('an error', () => {
       'AuthenticationError',
       'authentication_error',
       () => clientOf({ apiKey: 'gw_no' }).messages.create(asked),
+    ],
+    [
+      'a count at a provider that is full',
+      'InternalServerError',
+      'overloaded_error',
+      () =>
+        client.messages.countTokens(
+          { model: 'sim-small', messages: pictured },
+          headers({ 'x-sim-fault': 'status-529' }),
+        ),
     ],
     ['an unknown path', 'NotFoundError', 'not_found_error', () => client.post('/v1/messages/batches', { body: {} })],
     ['a wrong method', 'APIError', 'invalid_request_error', () => client.get('/v1/messages')],

@@ -20,6 +20,8 @@ export interface ApiShape {
   readonly name: string;
   /** The path that clients and the ledger know it by. */
   readonly path: string;
+  /** The API whose prompts its calls only have counted, by the model's tokenizer or a provider: they generate nothing; absent: they do. */
+  readonly counts?: string;
   /** The kind of model that serves it. A call of kind `embedding` generates no tokens. */
   readonly kind: SnapshotModel['kind'];
   /** Returns the body of an error reply. `requestId`: of the call; null where it is not known. */

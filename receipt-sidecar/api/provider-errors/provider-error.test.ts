@@ -6,7 +6,10 @@ import { parseRequest } from '../parse.ts';
 import { providerError } from './provider-error.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
-function requestOf(fields: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {
+function requestOf(
+  fields: object,
+  endpoint: 'chat' | 'completions' | 'embeddings' | 'messages' | 'count_tokens' = 'chat',
+) {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...fields })));
   if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value.request;
@@ -50,6 +53,29 @@ it('takes over the field and the message of a rejected request, and no more', ()
     'prompt_too_long',
   );
   expect(providerError(400, '<html>', chat).message).not.toContain('html');
+});
+
+it.each([
+  ['messages.0.content: Input should be a valid string', 'messages[0].content'],
+  ['messages.1.content.0.tool_result.tool_use_id: Field required', 'messages[1].content[0].tool_use_id'],
+  ['messages.0.content.2.image.source.base64.data: invalid', 'messages[0].content[2].source.data'],
+  ['tools.0.custom.input_schema: no schema', 'tools[0].input_schema'],
+  ['max_tokens: 300000 > 64000, which is the most of m', 'max_tokens'],
+  ['system: text content blocks must be non-empty', 'system'],
+  ['anthropic: is no field', null],
+  ['Error: max_tokens: too many', null],
+  ['messages.0.content is missing', null],
+])('takes the field from the beginning of a message: %s', (message, param) => {
+  const body = JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } });
+  for (const endpoint of ['messages', 'count_tokens'] as const) {
+    const asked = requestOf({ messages, max_tokens: 1 }, endpoint);
+    const own = endpoint === 'messages' || param !== 'max_tokens' ? param : null;
+    const code = own === null ? 'upstream_rejected_request' : `invalid_${own.replace(/.*\./, '').replace(/\[.*/, '')}`;
+    expect(providerError(400, body, asked)).toMatchObject({ code, param: own, message });
+  }
+  // The client has not sent it by this name.
+  const embedded = requestOf({ input: 'hi' }, 'embeddings');
+  expect(providerError(400, body, embedded)).toMatchObject({ code: 'upstream_rejected_request', param: null });
 });
 
 it('takes the first of a list of faults, with the field of the request but nothing deeper', () => {

@@ -8,9 +8,10 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { OperatorFault } from '@gw/contract/internal/operator-faults';
 import type { ParsedRequest } from '../port/parsed-request.ts';
+import { shapeOf } from '../shapes.ts';
 import { isAboutAdded } from './added-field.ts';
 import { contextError } from './context-error.ts';
-import { longestBody, type ProviderWords, readWords } from './provider-words.ts';
+import { fieldBefore, longestBody, type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 import { safetyError } from './safety-error.ts';
 
@@ -29,9 +30,16 @@ function fieldOfClient(param: unknown, { outputField }: ParsedRequest, fields: P
   return written[0] ?? param;
 }
 
+/** The prefix of a message names a field of the provider's API, which a translated request may not have. */
+function ownFieldBefore(message: string | null | undefined, { endpoint }: ParsedRequest): string | null {
+  const field = message ? fieldBefore(message) : null;
+  const isOwn = field !== null && Object.hasOwn(shapeOf(endpoint).request.schema.shape, field.replace(/[.[].*/s, ''));
+  return isOwn ? field : null;
+}
+
 function rejection(words: ProviderWords | null, request: ParsedRequest, provider: ProviderNames): ApiError {
   const { message } = words ?? {};
-  const param = fieldOfClient(words?.param, request, provider.fields);
+  const param = fieldOfClient(words?.param ?? ownFieldBefore(message, request), request, provider.fields);
   const names = new Map([[provider.model, request.model]]);
   const text = message ? redacted(message, names) : null;
   if (typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param) && redacted(param) === param)

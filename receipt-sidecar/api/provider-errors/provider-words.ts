@@ -45,6 +45,16 @@ function fieldOf(fault: Record<string, unknown> | null): unknown {
   return Array.isArray(place) && place[0] === 'body' ? place[1] : undefined;
 }
 
+/** The kinds of blocks and sources that Anthropic names within a path, behind the field or the index of what is of that kind. */
+const kinds =
+  /(?<=\.\d+)\.(?:text|image|document|tool_use|tool_result|thinking|redacted_thinking|search_result|custom)(?=\.)|(?<=\.source)\.(?:base64|url|text|content|file)(?=\.)/g;
+
+/** Returns the field that a message begins with, as Anthropic's do (`messages.0.content: …`), in the spelling of clients; null if it begins otherwise. */
+export function fieldBefore(message: string): string | null {
+  const path = /^([a-z_]{1,64}(?:\.(?:\d{1,6}|[a-z_][a-z\d_]{0,63})){0,12}): /.exec(message)?.[1];
+  return path === undefined ? null : path.replaceAll(kinds, '').replaceAll(/\.(\d+)/g, '[$1]');
+}
+
 /** How many characters a body can have to be read; no refusal is longer. */
 export const longestBody = 256 * 1024;
 
