@@ -80,8 +80,11 @@ const acts: Readonly<Record<Trouble, Act>> = {
   failover: ({ accountId, valkey }, { forMs }) => defined(valkey, 'Its servers').failOver(forMs, accountId),
   roll: ({ certificates }, { forMs }) => defined(certificates, 'Its certificates').roll(forMs),
   promote: async ({ follower, replica }, { forMs }) => {
-    await defined(replica, 'The replica').promote(forMs);
-    follower.readAgain();
+    try {
+      await defined(replica, 'The replica').promote(forMs);
+    } finally {
+      follower.readAgain();
+    }
   },
 };
 

@@ -17,7 +17,7 @@ export interface Standby {
   stop(): Promise<void>;
 }
 
-const startMs = 60_000;
+const startMs = 180_000;
 
 /** `data`: the folder of the primary, `url`: of its owner. Resolves when the replica streams. */
 export async function startStandby({ data, url }: { readonly data: string; readonly url: string }): Promise<Standby> {
@@ -103,5 +103,5 @@ async function copyWhileRunning(primary: pg.Client, data: string, copy: string):
 
 async function until(check: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + startMs; !(await check().catch(() => false)); await delay(100))
-    if (Date.now() > deadline) throw new Error('The replica did not come so far within a minute.');
+    if (Date.now() > deadline) throw new Error(`The replica did not come so far within ${startMs / 1000} s.`);
 }
