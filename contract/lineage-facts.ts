@@ -4,6 +4,7 @@
  * Invariant: the list of fields is closed. The facts have the names of the methodology package, whose `assess` takes them.
  */
 import { z } from 'zod';
+import { apiNames } from './api-names.ts';
 import { boundaries, requestedTiers, temporalMatches } from './receipt.ts';
 
 export const callSchema = z.strictObject({
@@ -14,6 +15,7 @@ export const callSchema = z.strictObject({
   provider: z.string().nullable(),
   region: z.string().nullable(),
   pinned_region: z.string().optional().describe('Region that the request asked for; absent: none'),
+  api: z.enum(apiNames).optional().describe('API that the call came by; absent in receipts by `ecologits-0.11.3`'),
   project: z.string().optional().describe('Project that it is charged to; absent: none'),
   deployment: z.string().nullable().describe('The deployment that answered; null: unknown'),
 });

@@ -4,6 +4,7 @@
  * Invariant: the list of fields is closed, no field is nested, units end the names, unknown is null and never 0.
  */
 import { z } from 'zod';
+import { apiNames } from './api-names.ts';
 
 export const receiptTiers = ['proxy', 'parametric', 'telemetry', 'degraded'] as const;
 export const requestedTiers = ['auto', 'proxy', 'parametric', 'telemetry'] as const;
@@ -66,6 +67,9 @@ export const receiptSchema = z
     provider: text('Who served the call'),
     region: text('Region that served the call, a code of `GET /v1/regions`'),
     pinned_region: text('Region that the request asked for in `gw.region`; null: none, so the gateway chose'),
+    api: z
+      .enum(apiNames)
+      .describe('API that the call came by, whichever its provider speaks (`routing_trace.translation`)'),
     grid_zone: text('The electricity grid of that region'),
     prompt_tokens: tokens('Tokens read, including cached ones; null: not counted, or not all of the prompt was'),
     completion_tokens: tokens('Tokens written, including reasoning'),
@@ -198,6 +202,7 @@ export type ReceiptHead = Pick<
   | 'provider'
   | 'region'
   | 'pinned_region'
+  | 'api'
   | 'usage_source'
   | 'simulated'
   | 'project'

@@ -40,6 +40,7 @@ const receiptTerms = {
   ...own([
     'region',
     'pinned_region',
+    'api',
     'grid_zone',
     'prompt_tokens',
     'completion_tokens',

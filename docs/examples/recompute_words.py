@@ -200,7 +200,7 @@ def stated_call(call, facts):
     """A call of no project says nothing of it, so that those from before there were projects stay as they are."""
     words = {name: call.get(name) for name in ("id", "version", "model", "provider", "region")}
     words.update({"created_at": facts["requestedAt"], "deployment": facts["site"].get("id")})
-    stated = {name: call[name] for name in ("pinned_region", "project") if isinstance(call.get(name), str)}
+    stated = {name: call[name] for name in ("pinned_region", "api", "project") if isinstance(call.get(name), str)}
     return {**words, **stated}
 
 

@@ -20,19 +20,22 @@ export interface StatedCall {
   readonly deployment: string | null;
   /** The region that the request asked for; absent, and never null, where it asked for none. */
   readonly pinned_region?: string;
+  /** The API that it came by; absent in receipts that do not say so. */
+  readonly api?: string;
   /** The project that it is charged to; absent, and never null, where there is none. */
   readonly project?: string;
 }
 
 /** The fields of a receipt that say which call it is of. */
-interface ReceiptOfCall extends Omit<StatedCall, 'deployment' | 'pinned_region' | 'project'> {
+interface ReceiptOfCall extends Omit<StatedCall, 'api' | 'deployment' | 'pinned_region' | 'project'> {
   readonly pinned_region?: string | null | undefined;
+  readonly api?: string | undefined;
   readonly project?: string | null | undefined;
 }
 
 /** The call of a receipt. `receipt`: its fields; others are not looked at. */
 export const callOf = (
-  { id, version, created_at, model, provider, region, pinned_region, project }: ReceiptOfCall,
+  { id, version, created_at, model, provider, region, pinned_region, api, project }: ReceiptOfCall,
   { site }: { readonly site: Pick<SiteFacts, 'id'> },
 ): StatedCall => ({
   id,
@@ -43,6 +46,7 @@ export const callOf = (
   region,
   deployment: site.id ?? null,
   ...(typeof pinned_region === 'string' && { pinned_region }),
+  ...(typeof api === 'string' && { api }),
   ...(typeof project === 'string' && { project }),
 });
 

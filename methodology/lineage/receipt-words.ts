@@ -28,6 +28,7 @@ const ofHead = [
     'requested_tier',
     'usage_source',
     'pinned_region',
+    'api',
     'project',
   ] as const),
 ] as const;
@@ -46,6 +47,7 @@ export function compareCall(found: Mismatches, receipt: Receipt, follows: Lineag
   if (call === undefined && !ofHead.some((field) => Object.hasOwn(receipt, field))) return;
   const { version = 1 } = call ?? {};
   compare('pinned_region', call?.pinned_region ?? null);
+  compare('api', call?.api);
   // Receipts from before there were projects have no such field.
   found.compare('receipt.project', receipt.project ?? null, call?.project ?? null);
   compare('object', 'gw.receipt');

@@ -1,4 +1,5 @@
 /** The APIs that the gateway speaks. */
+import { type ApiName, apiNames } from '@gw/contract/internal/catalogue/apis';
 import { defined } from '@gw/contract/internal/defined';
 import { anthropicCounts, written } from './anthropic-messages/count-shape.ts';
 import { anthropicMessages } from './anthropic-messages/shape.ts';
@@ -25,6 +26,13 @@ export const shapeAt = (path: string): ApiShape | undefined => byPath.get(path);
 
 /** Returns the API by its name, as parsed requests hold it. Throws if there is none. */
 export const shapeOf = (name: string): ApiShape => defined(byName.get(name), `The API ${name}`);
+
+/** Returns the name as receipts have it. Throws for what makes none. */
+export const apiOf = (name: string): ApiName =>
+  defined(
+    apiNames.find((each) => each === name),
+    `The API ${name}`,
+  );
 
 /** Returns the reply to a client that asked for a count. */
 export const countReply = (tokens: number): string => written(tokens).text;

@@ -14,6 +14,7 @@ import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
+import { apiOf } from '../api/shapes.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
 import { gridStated } from './known-grid.ts';
@@ -73,6 +74,7 @@ function receiptHead(
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
     pinned_region: call.request.options.region ?? null,
+    api: apiOf(call.request.endpoint),
     usage_source: usageSource(outcome.usage),
     ...simulatedBy(outcome.servedBy),
     project: call.project,
@@ -218,6 +220,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
       region: servedBy.region.code,
       deployment: servedBy.deployment.id,
       ...(pinned !== null && { pinned_region: pinned }),
+      api: apiOf(call.request.endpoint),
       ...(call.project !== null && { project: call.project }),
     };
     const tail: ReceiptNumbers = Object.assign(impact, {

@@ -1,6 +1,6 @@
 /**
  * A checkout whose parts speak one API more, which a test plants: a line among the routes of the contract with its entry in the
- * OpenAPI document, a line among the shapes, and one among the APIs that providers usually speak.
+ * OpenAPI document, a line among the shapes, and its name among those of all APIs and of those that providers usually speak.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,6 +44,7 @@ const plantingOf = ({ module, path, shape }: PlantedApi): Plugin => ({
       shape,
       `import { ${shape} } from ${JSON.stringify(module)};`,
     );
+    plant(/\/contract\/api-names\.ts$/, 'export const apiNames = [', `'${shape}'`);
     plant(/\/contract\/internal\/catalogue\/apis\.ts$/, 'export const usualApis: readonly ApiName[] = [', `'${shape}'`);
     const isOurs = /^(?:@gw\/|#|\.|\/)/;
     hooks.onResolve({ filter: /^[^./]/ }, ({ kind, path: name }) =>

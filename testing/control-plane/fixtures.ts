@@ -237,6 +237,7 @@ export function receiptOf(changes: Partial<Receipt> = {}): Receipt {
     provider: 'simulator',
     region: 'us-east',
     pinned_region: null,
+    api: 'chat',
     grid_zone: 'USA',
     prompt_tokens: 10,
     completion_tokens: 20,

@@ -44,6 +44,7 @@ export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
     provider: current.provider,
     region: current.region,
     pinned_region: current.pinned_region,
+    api: current.api,
     usage_source: usageSource(facts),
     // A stand-in was made by who did not know the provider; the facts do.
     ...((current.simulated || facts.simulated) && { simulated: true }),
