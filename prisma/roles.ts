@@ -205,6 +205,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
     ledger: ['SELECT', changing(...roundTimes, 'after_id', 'after_version', 'checked', 'skipped')],
     reader: read,
   },
+  receipt_sections: ledgerWork,
 
   // Whoever removes something looks at these two.
   retention_policies: { people: read, customers: read, ledger: whole, reader: read },

@@ -15,7 +15,8 @@ export type SealedKind =
   | 'gw.audit_head'
   | 'gw.batch'
   | 'gw.log_entry'
-  | 'gw.receipt';
+  | 'gw.receipt'
+  | 'gw.section';
 
 const sealBytes = ({ secret }: NumberedKey, kind: SealedKind, text: string): Buffer =>
   hmacSha256(secret, `${kind}\n${text}`);

@@ -63,6 +63,7 @@ export const receiptCommands: readonly AdminCommand[] = [
 
 interface Integrity {
   readonly chain: Readonly<Record<'batches' | 'receipts' | 'signed', number>> & { readonly signed_at: string | null };
+  readonly sealed: Readonly<Record<'receipts' | 'sections', number>> & { readonly until: string | null };
   readonly rounds: readonly Readonly<Record<string, string | number | null>>[];
 }
 
@@ -70,7 +71,12 @@ async function integrity({ api }: AdminCall) {
   const value = (await api.get('/operator/v1/receipts/integrity')) as Integrity;
   const { batches, receipts, signed, signed_at } = value.chain;
   const upTo = signed_at === null ? 'not signed yet' : `signed up to batch ${signed} at ${signed_at}`;
-  const chain = `${receipts} receipts in ${batches} batches, ${upTo}.\n`;
+  const { sealed } = value;
+  const sections =
+    sealed.until === null
+      ? 'none sealed yet'
+      : `${sealed.sections} with ${sealed.receipts} receipts, up to ${sealed.until}`;
+  const chain = `${receipts} receipts in ${batches} batches, ${upTo}.\nSections: ${sections}.\n`;
   const columns = ['kind', 'checked', 'checked_until', 'rows_per_s', 'expected_end', 'finished_at', 'next_begin'];
   // A round that rests has no number: 0 would look as if nothing had been checked.
   const rounds = value.rounds.map((round) => (round.begun_at === null ? { ...round, checked: null } : round));

@@ -2,7 +2,8 @@
  * Checks the content of the rows of the ledger against their seals. The batches tell whether the rows are all there, and no others
  * (check-batches.ts).
  *
- * Invariant: a full check looks at every row that was there when it began.
+ * Invariant: a full check looks at every row that was there when it began: at its content, or at the digest over the section that it is in
+ * (sections.ts).
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -15,6 +16,7 @@ import { type Seals, withoutReport } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
+import { type DigestedRow, isUnchanged, nextSection, rowDigest, SectionMaker, sealableDay } from './sections.ts';
 
 export interface ReceiptCheckOptions {
   readonly db: Database;
@@ -28,6 +30,7 @@ export interface ReceiptCheckOptions {
 
 export interface CheckedPage extends RoundPage {
   readonly faults: readonly Fault[];
+  readonly rows: readonly DigestedRow[];
 }
 
 const newestCount = 1000;
@@ -63,12 +66,13 @@ async function check(
   });
 }
 
-/** Checks the 250 versions after this place, and reports what it finds. */
+/** Checks the 250 versions after this place, or those up to `end`, and reports what it finds. */
 export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
   after: RoundPlace,
+  end: RoundPlace | null = null,
 ): Promise<CheckedPage> {
-  const { unreported, ...page } = await checkRows({ db, seals }, after);
+  const { unreported, ...page } = await checkRows({ db, seals }, after, end);
   await noteFaults({ db, log }, 'receipt', unreported);
   return page;
 }
@@ -89,13 +93,16 @@ export async function readPage(
 async function checkRows(
   { db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>,
   after: RoundPlace,
+  end: RoundPlace | null = null,
 ): Promise<CheckedPage & { readonly unreported: readonly Fault[] }> {
-  const rows = await readRows(
+  const upTo = end === null ? Prisma.empty : Prisma.sql`AND (r.id, r.version) <= (${end.id}, ${end.version})`;
+  const read = await readRows<DigestedRow>(
     db,
     Prisma.sql`
-    SELECT ${storedColumns} FROM receipts r WHERE (r.id, r.version) > (${after.id}, ${after.version})
-    ORDER BY r.id, r.version LIMIT ${pageSize}`,
+    SELECT ${storedColumns}, ${rowDigest} AS row_digest FROM receipts r
+    WHERE (r.id, r.version) > (${after.id}, ${after.version}) ${upTo} ORDER BY r.id, r.version LIMIT ${pageSize}`,
   );
+  const rows = ofOneDay(read);
   const found = await check({ db, seals }, rows);
   const altered = rows.flatMap(({ id, version }, at) => {
     const fault = found[at] ?? null;
@@ -110,12 +117,22 @@ async function checkRows(
   const rolledBack = (await rolledBackAmong({ db, seals }, rows)).filter(
     ({ name, number }) => !altered.some((fault) => fault.name === name && fault.number === number),
   );
-  const next = rows.length < pageSize ? null : (rows.at(-1) ?? null);
+  const next = read.length < pageSize && rows.length === read.length ? end : (rows.at(-1) ?? null);
   const removed = (await removedSince({ db, seals }, after, next)).filter(
     ({ name, number }) => !missing.some((fault) => fault.name === name && fault.number === number),
   );
   const unreported = [...missing, ...removed, ...rolledBack];
-  return { checked: rows.length, faults: [...altered, ...unreported], next, unreported };
+  return { checked: rows.length, faults: [...altered, ...unreported], next, rows, unreported };
+}
+
+/** The rows in front of the first one of another day, since a section has those of one. */
+function ofOneDay(rows: readonly DigestedRow[]): readonly DigestedRow[] {
+  const [first] = rows;
+  if (first === undefined) return rows;
+  const now = Date.now();
+  const day = sealableDay(first, now);
+  const end = rows.findIndex((row) => sealableDay(row, now) !== day);
+  return end === -1 ? rows : rows.slice(0, end);
 }
 
 /**
@@ -189,6 +206,28 @@ async function removedSince(
   }
 }
 
+/** One section of so many is read anew, although its digest is right: that is made by Postgres, and somebody can have changed how it makes it. */
+const anewEvery = 100;
+
 /** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
-export const checkAll = (options: ReceiptCheckOptions): Promise<boolean> =>
-  goRound({ ...options, kind: 'receipt' }, (after) => checkPage(options, after));
+export async function checkAll(
+  options: ReceiptCheckOptions,
+  isReadAnew = () => Math.random() * anewEvery < 1,
+): Promise<boolean> {
+  const maker = new SectionMaker(options);
+  return goRound({ ...options, kind: 'receipt' }, async (after) => {
+    const section = await nextSection(options.db, after);
+    const isHere = section !== null && section.after.id === after.id && section.after.version === after.version;
+    if (isHere) {
+      await maker.end();
+      if (!isReadAnew() && (await isUnchanged(options, section))) return { checked: section.rows, next: section.to };
+    }
+    const end = isHere ? section.to : (section?.after ?? null);
+    const { rows, ...page } = await checkPage(options, after, end);
+    const to = page.next ?? rows.at(-1) ?? null;
+    const isSealable = page.faults.length === 0 && rows.every((row) => sealableDay(row, Date.now()) !== null);
+    if (isSealable && to !== null) await maker.add(after, to, rows);
+    if (!isSealable || page.next === null) await maker.end();
+    return page;
+  });
+}

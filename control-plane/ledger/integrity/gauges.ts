@@ -5,7 +5,7 @@ import { gaugeOf } from '../../shared/gauge.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import type { FaultKind } from './acknowledge.ts';
 import { countFaults } from './faults.ts';
-import { type Periods, type Progress, readProgress } from './progress.ts';
+import { type Periods, type Progress, readRounds } from './progress.ts';
 
 const faultGauges: readonly (readonly [FaultKind, string, string])[] = [
   ['audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'],
@@ -38,7 +38,7 @@ export function registerIntegrity(registry: Registry, stores: FaultStores, perio
       },
     }),
   );
-  const rounds = async () => (await readProgress(db, periods)).rounds;
+  const rounds = async () => (await readRounds(db, periods)).rounds;
   registry.registerMetric(
     roundGauge(
       'gw_integrity_round_rows_per_second',

@@ -20,6 +20,13 @@ export const progressSchema = z.strictObject({
       signed_at: time,
     })
     .describe('The chain of batches; a batch is signed within a minute'),
+  sealed: z
+    .strictObject({
+      receipts: z.int().describe('Versions'),
+      sections: z.int(),
+      until: z.string().nullable().describe('The last day that has one, such as `2026-10-31`; null: there is none yet'),
+    })
+    .describe('Sections of days that are over, whose contents were checked: a round compares one digest for each'),
   rounds: z
     .array(
       z.strictObject({
@@ -58,6 +65,15 @@ export type Periods = Readonly<Record<ShownKind, number>>;
 
 /** Rejects if Postgres is away. */
 export async function readProgress(db: Database, periods: Periods): Promise<Progress> {
+  const [sealed] = await db.$queryRaw<Progress['sealed'][]>`
+    SELECT coalesce(sum(rows), 0)::float8 AS receipts, count(*)::int AS sections, max(day) AS until FROM receipt_sections`;
+  return { object: 'receipt_integrity', ...(await readRounds(db, periods)), sealed: sealed ?? noneSealed };
+}
+
+const noneSealed: Progress['sealed'] = { receipts: 0, sections: 0, until: null };
+
+/** The same without the sections, which take a moment to count. */
+export async function readRounds(db: Database, periods: Periods): Promise<Pick<Progress, 'chain' | 'rounds'>> {
   const [chain] = await db.$queryRaw<
     { batches: number; receipts: number; newest_at: Date | null; signed: number; signed_at: string | null }[]
   >`
@@ -76,7 +92,6 @@ export async function readProgress(db: Database, periods: Periods): Promise<Prog
     FROM integrity_checks c WHERE kind IN ('archive', 'batch', 'receipt') ORDER BY kind`;
   const { batches = 0, newest_at = null, receipts = 0, signed = 0, signed_at = null } = chain ?? {};
   return {
-    object: 'receipt_integrity',
     chain: { batches, receipts, newest_at: iso(newest_at), signed, signed_at },
     rounds: rounds.map((round) => progressOf(round, receipts, periods[round.kind])),
   };

@@ -1789,6 +1789,26 @@ CREATE TABLE "integrity_checks" (
 );
 INSERT INTO "integrity_checks" ("kind") VALUES ('audit'), ('receipt'), ('batch'), ('log'), ('archive');
 
+-- Runs of receipts of days that are over, with a digest over what is stored of them, sealed once their contents were checked
+-- (control-plane/ledger/integrity/sections.ts). Whoever deletes one only has its receipts read again.
+CREATE TABLE "receipt_sections" (
+  -- It has the versions behind the first place, up to the second.
+  "after_id" TEXT NOT NULL,
+  "after_version" INTEGER NOT NULL,
+  "to_id" TEXT NOT NULL,
+  "to_version" INTEGER NOT NULL,
+  -- As `2026-10-31`, UTC.
+  "day" TEXT NOT NULL,
+  "rows" INTEGER NOT NULL,
+  "digest" CHAR(64) NOT NULL,
+  -- The digests of the parts of facts and of the dictionaries that the receipts name.
+  "parts" TEXT[] NOT NULL,
+  "sealed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  "seal" CHAR(64) NOT NULL,
+  "seal_key" INTEGER NOT NULL,
+  PRIMARY KEY ("after_id", "after_version")
+);
+
 
 -- # The keys that names are encrypted with (docs/decisions/0069)
 
