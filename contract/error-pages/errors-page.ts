@@ -4,6 +4,7 @@ import { patienceS } from '../error-definition.ts';
 import { errorBody } from '../errors.ts';
 import { exampleAddresses } from '../example-addresses.ts';
 import { messagesErrorBody } from '../messages-errors.ts';
+import { classRows } from './client-classes.ts';
 import {
   type Entry,
   type ErrorGroup,
@@ -53,6 +54,12 @@ The statuses are those below, so that the SDKs throw the class of the status. \`
 \`\`\`json
 ${messagesExample}
 \`\`\`
+
+The official clients, for Node and Python, throw a class by the status (Python's say \`APIStatusError\` for \`APIError\`), by each API:
+
+| Status | OpenAI's | Anthropic's |
+|---|---|---|
+${classRows().join('\n')}
 
 Besides the codes below there is one \`invalid_<field>\` for each request field (\`invalid_temperature\`, \`invalid_top_p\`, …),
 see [invalid_field](#invalid_field). A look-up by path of a thing that does not exist answers 404 with the code that the same
