@@ -15,7 +15,7 @@ export const requestId = 'ddabf0be-613b-4d02-a1d3-dcbeb187c841';
 interface ErrorReplies {
   /** The address of a gateway that has nothing but this error. */
   url(code: CatalogueCode): string;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export async function serveErrors(): Promise<ErrorReplies> {
@@ -32,7 +32,7 @@ export async function serveErrors(): Promise<ErrorReplies> {
   const { port } = server.address() as AddressInfo;
   return {
     url: (code) => `http://127.0.0.1:${port}/${code}`,
-    close: () =>
+    stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -20,14 +20,17 @@ const pinned = (...path: string[]) => inCheckout('test', 'long', 'frameworks', .
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
 export async function installPackages(): Promise<Packages> {
-  const python = (name: string) => pythonWith(`frameworks-${name}`, pinned(name, 'requirements.txt'), log);
   // One after the other: pip takes a whole core.
-  const newest = await python('responses-messages');
-  const [two, three] = [await python('openai-2'), await python('openai-3')];
+  const newest = await pythonPackages('responses-messages');
+  const [two, three] = [await pythonPackages('openai-2'), await pythonPackages('openai-3')];
   const proxy = await pythonWith('litellm', inCheckout('bench', 'peers', 'litellm', 'requirements.txt'), log);
   const node = await nodePackages('node');
   return { node, python: { 'responses-messages': newest, 'openai-2': two, 'openai-3': three, 'litellm-proxy': proxy } };
 }
+
+/** The interpreter of a group. */
+export const pythonPackages = (name: Group): Promise<string> =>
+  pythonWith(`frameworks-${name}`, pinned(name, 'requirements.txt'), log);
 
 /** Folder above the `node_modules` with what the package.json of this folder pins. */
 export const nodePackages = (name: 'node' | 'agents'): Promise<string> =>

@@ -1,6 +1,8 @@
-"""What the checks share: the client, the list of checks, and how they compare."""
+"""What the checks share: the client, the list of checks, how they compare, and how they are run."""
 
+import json
 import os
+import traceback
 
 from openai import OpenAI
 
@@ -48,3 +50,17 @@ def raised(kind, call, **expected):
         assert error.request_id, "the error has no request id"
         return error
     raise AssertionError(f"no {kind.__name__} was raised")
+
+
+def failure_of(function):
+    try:
+        function()
+    except Exception:
+        return traceback.format_exc(limit=-3)
+    return None
+
+
+def run_all():
+    for name, function in checks:
+        print(json.dumps({"name": name, "failure": failure_of(function)}), flush=True)
+    print(json.dumps({"checks": len(checks)}), flush=True)
