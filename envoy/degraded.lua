@@ -4,6 +4,9 @@
 -- The metadata namespace can be written by the sidecar alone; neither client nor provider can forge it.
 -- Lua has no JSON, clock or ids worth using here, so the block arrives ready-made and is only spliced in.
 --
+-- A reply that the sidecar would have translated cannot go on without it, since what follows is in the words of another API. A whole reply
+-- becomes an error, and a stream ends with one. It has no receipt of its own; the ledger closes the call.
+--
 -- A provider's own `gw`, `routing_trace` and `__proto__` are renamed, at any depth and in any spelling.
 --
 -- Known gaps: a stream without its end event that ends with trailers gets no block; a key that the provider cut into two pieces
@@ -108,14 +111,22 @@ local function splice(text, block)
   return before .. comma .. '"gw":' .. block .. '}'
 end
 
-local function finish_json(handle, status)
+-- Whether the sidecar would have translated the reply. The sidecar has said which deployments speak another API, and once it has
+-- answered the headers, which no longer name the deployment, whether this one does.
+local function is_foreign(headers, gw)
+  if gw.headers_done then return gw.is_translated end
+  local deployment = headers:get('x-gw-deployment')
+  return gw.translated and deployment and (' ' .. gw.translated .. ' '):find(' ' .. deployment .. ' ', 1, true)
+end
+
+local function finish_json(handle, status, foreign)
   local body = handle:body(true) -- the headers wait until the whole body is here
   local gw, headers = state(handle), handle:headers() -- what was fetched before the wait is out of scope after it
   if gw.done then return end
   apply_allow_list(handle, headers, gw)
   -- A call without a receipt has none to splice in, and nothing of it is lost.
   local completed = status == '200' and gw.degraded ~= ''
-  local spliced = completed and splice(rename(body:getBytes(0, body:length())), gw.degraded)
+  local spliced = completed and not foreign and splice(rename(body:getBytes(0, body:length())), gw.degraded)
   if spliced then
     shown(handle)
   else -- nothing raw reaches the client
@@ -338,6 +349,36 @@ local function finish_stream(handle, headers, gw)
   if not is_over and at_hand and not state(handle).done then finish_unended(handle, at_hand, first, last, held, carry) end
 end
 
+-- Passes what the sidecar has translated. What comes without it is dropped: the client gets `lost` in its place, and the reply ends.
+local function end_foreign(handle, lost)
+  local answers, is_over, at_hand = 0, false, nil
+  local function finish(chunk)
+    is_over = true
+    chunk:setBytes(lost)
+    handle:streamInfo():dynamicMetadata():set('gw', 'over', true)
+  end
+  for chunk in handle:bodyChunks() do
+    at_hand = chunk
+    if is_over then
+      chunk:setBytes('')
+    elseif chunk:length() > 0 then
+      local gw = state(handle)
+      if gw.done then return end
+      if (gw.answers or 0) == answers then finish(chunk) else answers = gw.answers end
+    end
+  end
+  if not is_over and at_hand and not state(handle).done then pcall(finish, at_hand) end
+end
+
+local function finish_foreign(handle, headers, gw)
+  headers:remove('content-length')
+  if gw.headers_done then return end_foreign(handle, gw.lost_event) end
+  apply_allow_list(handle, headers, gw)
+  headers:replace(':status', '500')
+  headers:replace('content-type', 'application/json')
+  end_foreign(handle, RECEIPT_ERROR)
+end
+
 function envoy_on_response(handle)
   local headers = handle:headers()
   -- Most replies: reading the metadata costs more than all the rest here.
@@ -356,9 +397,12 @@ function envoy_on_response(handle)
   end
   local content_type = headers:get('content-type') or ''
   -- Only an API with streams has a form for their events.
-  if status == '200' and gw.stream_event and content_type:sub(1, 17) == 'text/event-stream' then
-    finish_stream(handle, headers, gw)
+  local foreign = is_foreign(headers, gw)
+  if status ~= '200' or not gw.stream_event or content_type:sub(1, 17) ~= 'text/event-stream' then
+    finish_json(handle, status, foreign)
+  elseif foreign then
+    finish_foreign(handle, headers, gw)
   else
-    finish_json(handle, status)
+    finish_stream(handle, headers, gw)
   end
 end

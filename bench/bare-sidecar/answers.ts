@@ -41,6 +41,7 @@ const limits: readonly LimitHeader[] = (['requests', 'day'] as const).flatMap((k
   { key: `x-ratelimit-reset-${kind}`, value: '0' },
 ]);
 
+const addresses = { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' };
 /** It is as long as what the real sidecar seals. */
 const sealed = Buffer.alloc(190).toString('base64');
 
@@ -61,7 +62,7 @@ export function toProviders(chain: readonly [Candidate, ...Candidate[]], headers
     headers,
     receiptId,
     standIn: { degraded: textOf(degradedBytes), assumed: null, sealed },
-    timeouts: { upstreamTimeoutS: 600, firstByteTimeoutS: 30 },
+    timeouts: { upstreamTimeoutS: 600, firstByteTimeoutS: 30, addresses },
     attempts: {
       apis: new Set(),
       body: [bytes],
@@ -85,12 +86,16 @@ const overheadHeaders = [setHeader(overheadHeader, '1.00')];
 
 /** Replaces the head of a provider's reply. */
 export function toClients(headers: Headers, stream: boolean): Answer {
-  const response = toClient(headers, receiptId, {
-    isRerun: false,
-    budgets: null,
-    stream,
-    overhead: { headers: () => overheadHeaders },
-  });
+  const response = toClient(
+    headers,
+    { identity: { receiptId, request: { endpoint: 'chat' } }, servedBy: null },
+    {
+      isRerun: false,
+      budgets: null,
+      stream,
+      overhead: { headers: () => overheadHeaders },
+    },
+  );
   const mutation = response.responseHeaders?.response?.headerMutation;
   const told = limits.map(({ key, value }) => setHeader(key, value));
   const headerMutation = { ...mutation, setHeaders: [...(mutation?.setHeaders ?? []), ...told] };

@@ -29,6 +29,10 @@ function behind(endpoint: string, apis: readonly string[]): string | null {
 /** Returns the API by which calls of the API `endpoint` are sent to a deployment; null if they cannot be sent there. */
 export const apiBehind = (endpoint: string, deployment: Spoken): string | null => behind(endpoint, apisOf(deployment));
 
+/** Whether the replies of a deployment to calls of the API `endpoint` are translated. */
+export const speaksAnother = (endpoint: string, deployment: Spoken): boolean =>
+  (apiBehind(endpoint, deployment) ?? endpoint) !== endpoint;
+
 /** Whether a deployment can be sent this call, as it is or translated. */
 export function takes({ endpoint, untranslatable }: ParsedRequest, deployment: Spoken): boolean {
   const api = apiBehind(endpoint, deployment);
@@ -43,7 +47,10 @@ export interface Returning {
 }
 
 /** Returns how the reply of a deployment is translated; null: it is in the API of the client. */
-export function returningFrom({ endpoint, terms }: ParsedRequest, deployment: Spoken | null): Returning | null {
+export function returningFrom(
+  { endpoint, terms }: Pick<ParsedRequest, 'endpoint' | 'terms'>,
+  deployment: Spoken | null,
+): Returning | null {
   const api = terms === undefined || deployment === null ? null : apiBehind(endpoint, deployment);
   const its = api === null ? undefined : terms?.[api];
   return api === null || its === undefined ? null : { api, terms: its };

@@ -220,7 +220,7 @@ export class Call implements Processor {
     const { responseHeaders: message } = request;
     this.#reply = openReply({ ...reply, overhead, message, stream, readReply, onOver });
     const told = { isRerun: this.#kept?.mayHaveRun ?? false, stream, budgets: record.budgets, overhead };
-    this.#call.answer(toClient(headers, record.identity.receiptId, told));
+    this.#call.answer(toClient(headers, record, told));
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {

@@ -5,15 +5,18 @@
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
 
+import { type Addresses, apiError } from '@gw/contract/errors';
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import { budgetHeaderName } from '@gw/contract/internal/budgets';
 import { attemptOrderHeader, onceMore, requestIdField } from '@gw/contract/internal/first-attempt';
 import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse, Metadata } from '@gw/grpc/service';
 import type { Admitted } from '../admission/admission.ts';
+import { returningFrom, speaksAnother } from '../api/behind.ts';
 import { providerHeaders } from '../api/provider-headers.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { type Attempts, timeoutsOf } from '../attempts/attempt-requests.ts';
+import type { CallRecord } from '../receipt/call-record.ts';
 import type { StandIn } from '../receipt/entry-content.ts';
 import {
   bodyMode,
@@ -36,7 +39,7 @@ export const isStream = (headers: Headers): boolean =>
   headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
 
 interface SentHead {
-  readonly request: Pick<Admitted['request'], 'endpoint' | 'stream'>;
+  readonly request: Pick<Admitted['request'], 'endpoint' | 'stream' | 'terms'>;
   readonly route: Pick<Admitted['route'], 'failoverChain'>;
   /** The headers of the client's request. */
   readonly headers: Headers;
@@ -45,6 +48,7 @@ interface SentHead {
 }
 
 interface OutgoingHead extends SentHead {
+  readonly timeouts: Timeouts & { readonly addresses: Addresses };
   readonly receiptId: string;
   readonly standIn: StandIn;
   /** Whether an earlier call with its idempotency key may have run. */
@@ -62,6 +66,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     stand_in: standIn.sealed,
     api: request.endpoint,
     ...streamFields(request.endpoint),
+    ...translationFields(outgoing),
     ...(standIn.assumed === null ? {} : { assumed: standIn.assumed }),
     ...(slot === null ? {} : { slot }),
     ...(isRerun ? { reexecuted } : {}),
@@ -115,6 +120,27 @@ export function streamFields(endpoint: string) {
   return { stream_end: end, stream_end_event: endEvent, stream_event: event, id_prefix: idPrefix, ...ofCarriers };
 }
 
+/**
+ * Returns which deployments' replies have to be translated, and the event by which a stream of these ends if this process does not live to
+ * translate the rest. Nothing where each speaks the API of the client.
+ */
+function translationFields({ headers, request: { endpoint, terms }, route, timeouts }: OutgoingHead) {
+  if (terms === undefined) return {};
+  const others = route.failoverChain.filter(({ deployment }) => speaksAnother(endpoint, deployment));
+  if (others.length === 0) return {};
+  const { errorBody, reply } = shapeOf(endpoint);
+  const requestId = headers.get('x-request-id') ?? null;
+  const error = apiError('receipt_generation_failed');
+  const reader = reply.stream?.open({ answers: 1, wantsUsage: false }, requestId);
+  const lost = reader?.errorEvent(error, errorBody(error, timeouts.addresses, requestId), null, {});
+  return { translated: others.map(({ deployment }) => deployment.id).join(' '), lost_event: String(lost ?? '') };
+}
+
+/** A call whose reply has begun, and the deployment that it is of. */
+interface AnsweredCall extends Pick<CallRecord, 'servedBy'> {
+  readonly identity: { readonly receiptId: string; readonly request: Pick<Admitted['request'], 'endpoint' | 'terms'> };
+}
+
 interface ShownHead {
   readonly isRerun: boolean;
   readonly stream: boolean;
@@ -130,9 +156,10 @@ export const notShown = (headers: Headers): string[] =>
 /** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
 export function toClient(
   headers: Headers,
-  receiptId: string,
+  { identity: { receiptId, request }, servedBy }: AnsweredCall,
   { budgets, isRerun, overhead, stream }: ShownHead,
 ): IProcessingResponse {
+  const isTranslated = returningFrom(request, servedBy) !== null;
   const ofBudgets = budgets === null ? [] : [setHeader(budgetHeaderName, budgets)];
   const setHeaders = [...replyHeaders(receiptId, isRerun), ...ofBudgets, ...(stream ? overhead.headers(null) : [])];
   return {
@@ -141,6 +168,6 @@ export function toClient(
       responseHeaderMode: headerMode.send,
       responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,
     },
-    dynamicMetadata: gwMetadata({ headers_done: true }),
+    dynamicMetadata: gwMetadata({ headers_done: true, ...(isTranslated && { is_translated: true }) }),
   };
 }

@@ -5,7 +5,7 @@ import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { safetyError } from '../api/provider-errors/safety-error.ts';
 import type { ShownReceipt } from '../receipt/receipt.ts';
 import { Decompressor } from '../wire/compressed.ts';
-import { cutOff, finishedWith, overWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
+import { cutOff, finishedWith, gwMetadata, overWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
 import { Turns } from '../wire/turns.ts';
 import { EventStream, maxEventParts } from './event-stream.ts';
 import type { ForeignEvents } from './foreign-events.ts';
@@ -45,6 +45,8 @@ export class StreamReply implements Reply {
   readonly #foreign: ForeignEvents | null;
   /** Where in the provider's stream each message ends that has no answer yet, and the last one that has. */
   readonly #unanswered: number[] = [];
+  /** How many pieces of a translated stream the client has got. */
+  #answers = 0;
   #answeredTo = 0;
   /** How many bytes of the provider were read. */
   #readTo = 0;
@@ -204,10 +206,17 @@ export class StreamReply implements Reply {
     const bytes = this.#swaps.reduce((text, [made, shown]) => withShown(text, made, shown), taken);
     const isSame = ends.length === 0 && original?.equals(bytes);
     const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
-    if (!this.#done) return this.#pass(bytes, response);
+    if (!this.#done) return this.#pass(bytes, this.#translated(bytes, response));
     const isLeftOpen = this.#events.over !== null && !this.#providerEnded;
     const told = (isLeftOpen ? overWith : finishedWith)(this.#context.record.unsaved);
     this.#pass(bytes, { ...response, ...told });
+  }
+
+  /** Tells the Lua filter that these bytes are translated: those that come to it otherwise are not, because this process has died. */
+  #translated(bytes: Buffer, response: IProcessingResponse): IProcessingResponse {
+    if (this.#foreign === null || bytes.length === 0) return response;
+    this.#answers += 1;
+    return { ...response, dynamicMetadata: gwMetadata({ answers: this.#answers }) };
   }
 
   /** Answers with what the client gets next. The last of it goes out with the whole being stored, if it is to be. */

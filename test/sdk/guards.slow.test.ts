@@ -7,7 +7,15 @@ import { readBudget, removeBudget, setBudget } from '../budgets/spend.ts';
 import { apiOf } from '../operator-api.ts';
 import { finishedReceipt, quick, stack } from './gateway.ts';
 import { accountsForFile } from './test-account.ts';
-import { addProviders, apis, clients, codeOf, modelBehind, removeProviders } from './translated-clients.ts';
+import {
+  addProviders,
+  apis,
+  clients,
+  codeOf,
+  modelBehind,
+  removeProviders,
+  send as sendTo,
+} from './translated-clients.ts';
 
 const accounts = accountsForFile();
 const api = apiOf(stack);
@@ -26,12 +34,8 @@ const endless = { 'x-sim-tokens': '10000', 'x-sim-tokens-per-second': '1' };
 describe.each(apis.flatMap((from) => apis.map((to) => [from, to] as const)))('%s at a provider of %s', (from, to) => {
   const client = clients[from];
   const model = modelBehind(to);
-  const send = (fields: object, headers: Record<string, string>, key = stack.keys.auditPlus) =>
-    fetch(`${stack.publicUrl}${client.path}`, {
-      method: 'POST',
-      body: JSON.stringify({ ...client.body({ model, tools: true }), ...fields }),
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    });
+  const send = (fields: object, headers: Record<string, string>, key?: string) =>
+    sendTo(stack, from, { model, tools: true, headers }, { fields, ...(key && { key }) });
 
   test.each([{}, { stream: true }])('replays a reply of an idempotency key byte by byte: %j', async (fields) => {
     const headers = { 'idempotency-key': randomUUID(), ...quick };
