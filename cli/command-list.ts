@@ -111,6 +111,7 @@ function addVerify({ ends, program }: Program): void {
       'an earlier pack or checkpoint: nothing in it may be missing or changed. Request the new pack with its tree_size as "earlier_tree_size"; for a pack of more than 32 MiB only the checkpoint is used',
     )
     .option('--account <id>', 'the account that the pack must belong to')
+    .option('--recomputed', 'end with 3 unless the numbers of all receipts could be recomputed from lineages')
     .option(
       '--statement <file>',
       'the job that made a table (CSV or Parquet), as JSON, with the signed statement of its digest',

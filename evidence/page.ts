@@ -61,6 +61,7 @@ const signers: Readonly<Record<PackVerification['signature'], string>> = {
 
 function verdict({
   mismatches,
+  onlyStated = 0,
   receipts,
   recomputed,
   routing: { pins },
@@ -78,7 +79,7 @@ function verdict({
         `<li>${escaped(`${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`)}</li>`,
     );
   return `<div class="${isGood ? 'good' : 'bad'}"><p>${signers[signature]} ${faults === 0 ? 'All that follows from something else in it holds.' : `${faults} things in it do not hold.`}
-  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages; ${log.proven} are proven to be in the log of the account.${pins.asked === 0 ? '' : ` Of ${pins.asked} calls that asked for a region, ${pins.held} were served there.`}${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
+  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages;${onlyStated === 0 ? '' : ` those of ${onlyStated} are only stated, without a lineage;`} ${log.proven} are proven to be in the log of the account.${pins.asked === 0 ? '' : ` Of ${pins.asked} calls that asked for a region, ${pins.held} were served there.`}${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
 }
 
 interface Quantity {

@@ -14,6 +14,7 @@ import { type JsonPart, jsonParts, parsePart } from './json-parts.ts';
 import { manifestOf } from './manifest.ts';
 import { packFormat } from './pack.ts';
 import { PackFileError, readBytes } from './pack-file.ts';
+import { amounts } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
 import { checkSignature, type SignatureCheck, type Trust } from './signature.ts';
@@ -36,6 +37,8 @@ export interface PackVerification {
   readonly receipts: number;
   /** How many receipts had their numbers computed again. The others came without a lineage, or are degraded and have none. */
   readonly recomputed: number;
+  /** How many state numbers and have no lineage to compute them from: only the signer vouches for these. Absent: none. */
+  readonly onlyStated?: number;
   readonly routing: RoutingVerification;
   readonly log: Omit<LogVerification, 'mismatches'>;
   /** The receipts that the gateway says it left out, whether or not that is a mismatch too; the first thousand. */
@@ -123,6 +126,7 @@ class PackReading {
   #earliest: Node | null = null;
   #latest: Node | null = null;
   #recomputed = 0;
+  #onlyStated = 0;
 
   constructor(options: VerifyOptions) {
     this.#options = options;
@@ -148,6 +152,7 @@ class PackReading {
     this.#selection.add(node);
     const { mismatches, recomputed } = checkNumbers(node, this.#options.onFault);
     if (recomputed) this.#recomputed += 1;
+    else if (amounts.some((amount) => node[amount] != null)) this.#onlyStated += 1;
     this.#mismatches.addAll([
       ...checkNode(this.#head, node),
       ...this.#versions.add(node),
@@ -205,6 +210,7 @@ class PackReading {
       mismatches: mismatches.list,
       receipts: this.#followed.versions,
       recomputed: this.#recomputed,
+      ...(this.#onlyStated > 0 && { onlyStated: this.#onlyStated }),
       routing: this.#routing.result(),
       log,
       excluded: excluded.list,

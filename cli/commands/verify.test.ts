@@ -61,6 +61,10 @@ test('the exit code tells what it has found', async () => {
   const asked = { selection: { receipt_ids: [receipt.id] }, receipts: [{ receipt, lineage: null }], excluded: [] };
   // Its hour is not over, and long over.
   expect(await said({ ...asked, issuedAt: new Date(receipt.created_at) })).toMatchObject({ code: 0 });
+  // Nothing in it shows that its numbers are right.
+  const stated = await said({ ...asked, issuedAt: new Date(receipt.created_at) }, '--recomputed');
+  expect(stated).toMatchObject({ code: 3, out: expect.stringContaining('  the numbers of 1 are only stated') });
+  expect(await said({}, '--recomputed')).toMatchObject({ code: 0, out: expect.not.stringContaining('only stated') });
   const late = await said({ ...asked, issuedAt: new Date('2027-01-01') });
   expect(late).toMatchObject({ code: 3, out: expect.stringContaining('is not in the log, although it should be') });
   const gone = { receipt_id: receipt.id, version: 2, code: 'not_genuine' as const, reason: 'Not so.' };

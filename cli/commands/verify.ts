@@ -19,6 +19,7 @@ interface Options {
   readonly account?: string;
   readonly statement?: string;
   readonly html?: string;
+  readonly recomputed?: boolean;
   readonly json?: boolean;
   readonly verbose?: boolean;
 }
@@ -44,7 +45,8 @@ export async function verify(file: string | undefined, values: Options): Promise
   const { head, ...result } = await aboutFile(file, (pack) => verifyPack(pack, { ...options, earlier, onFault }));
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
-  return exitCodes[verdictOf(result)];
+  const verdict = verdictOf(result);
+  return exitCodes[verdict === 'holds' && values.recomputed && result.onlyStated !== undefined ? 'ask' : verdict];
 }
 
 async function verifyKeptReceipt(file: string, { json, proof, url }: Options, trust: Trust): Promise<number> {
@@ -149,7 +151,7 @@ const signatures: Readonly<Record<PackVerification['signature'], string>> = {
 const mostShown = 50;
 
 function textOf(result: PackVerification): string {
-  const { about, excluded, log, mismatches, receipts, recomputed, signature } = result;
+  const { about, excluded, log, mismatches, onlyStated = 0, receipts, recomputed, signature } = result;
   const { untold = 0, untoldExcluded = 0 } = result;
   const lines = [
     `account     ${about.account ?? 'not stated'}`,
@@ -162,6 +164,11 @@ function textOf(result: PackVerification): string {
       untoldExcluded,
     ),
     `numbers     ${recomputed} recomputed, ${receipts - recomputed} not recomputed`,
+    ...(onlyStated === 0
+      ? []
+      : [
+          `  the numbers of ${onlyStated} are only stated: the pack has no lineages of them (include_lineage), so that nothing shows that they are right`,
+        ]),
     ...routingText(result.routing),
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
     ...(log.fault === null ? [] : [`  there are no proofs: ${log.fault}`]),

@@ -52,3 +52,20 @@ test.each([0, 1, 2])(
     expect(pending).toBe(1);
   },
 );
+
+test('what was taken out leaves neither an entry nor a pending one, also if its consumer died in the midst of that', async () => {
+  for (let n = 0; n < 300; n++) await redis.xadd('stream', '*', 'field', `text ${n}`);
+  const read = await group.readNew(redis, 'dies', 300);
+  const ids = read.map(({ streamId }) => streamId);
+  await group.takeOut(redis, ids.slice(0, 200));
+  expect([await redis.xlen('stream'), (await redis.xpending('stream', 'group'))[0]]).toEqual([100, 100]);
+  // It has deleted them and does not come to acknowledge them.
+  await redis.xdel('stream', ...ids.slice(200));
+  await group.claimAbandoned(redis, 'other', 0, 300);
+  const left = await group.readOwn(redis, 'other', 300);
+  await group.takeOut(
+    redis,
+    left.map(({ streamId }) => streamId),
+  );
+  expect([await redis.xlen('stream'), (await redis.xpending('stream', 'group'))[0]]).toEqual([0, 0]);
+});

@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkBatches } from './check-batches.ts';
 import { checkAll } from './check-receipts.ts';
 import { readProgress } from './progress.ts';
-import { isUnchanged, nextSection } from './sections.ts';
+import { isUnchanged, nextSection, rowDigest } from './sections.ts';
 
 const stores = forFile(startStores);
 beforeAll(async () => {
@@ -88,6 +88,13 @@ const ways: Readonly<Record<string, (where: string) => string>> = {
   'a copy under another id': (where) => `INSERT INTO receipts
     SELECT (json_populate_record(r, json_build_object('id', left(id, -4) || 'ffff'))).* FROM receipts r ${where}`,
 };
+
+test('a section is over every column of its receipts', async () => {
+  const columns = await stores.db.$queryRaw<{ column_name: string }[]>`
+    SELECT column_name::text AS column_name FROM information_schema.columns WHERE table_name = 'receipts' ORDER BY 1`;
+  const digested = rowDigest.sql.match(/(?<=\br\.)\w+/g)?.sort();
+  expect(digested).toEqual(columns.map(({ column_name }) => column_name).sort());
+});
 
 test('whatever is altered in a sealed day changes its section, and the next round names it', async () => {
   const past = await storeDays();
