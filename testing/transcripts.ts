@@ -60,9 +60,29 @@ export type TranscriptError = z.infer<typeof error>;
 
 const folder = inCheckout('simulator', 'transcripts');
 
-export const transcripts: readonly Transcript[] = readdirSync(folder).map((file) =>
-  transcript.parse(JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'))),
+const filesIn = (path: string): string[] =>
+  readdirSync(path).flatMap((file) => (file.endsWith('.json') ? readFileSync(`${path}/${file}`, 'utf8') : []));
+
+export const transcripts: readonly Transcript[] = filesIn(folder).map((text) => transcript.parse(JSON.parse(text)));
+
+/** Transcripts of APIs whose events have names: an event is named by its `type`, or is text as it is sent. */
+const named = z.strictObject({
+  ...transcript.pick({ provider: true, source: true, recorded: true, model: true, json: true }).shape,
+  api: z.enum(['messages', 'responses']),
+  stream: z.strictObject({ events: z.array(z.union([z.string(), z.looseObject({ type: z.string() })])), counts }),
+  errors: z.array(error.extend({ body: z.union([z.looseObject({}), z.array(z.looseObject({}))]) })).min(1),
+});
+export type NamedTranscript = z.infer<typeof named>;
+
+export const namedTranscripts: readonly NamedTranscript[] = ['messages', 'responses'].flatMap((api) =>
+  filesIn(`${folder}/${api}`).map((text) => named.parse(JSON.parse(text))),
 );
+
+export const namedStreamOf = ({ stream: { events } }: NamedTranscript): string =>
+  events
+    .map((event) => (typeof event === 'string' ? event : `event: ${event.type}\ndata: ${JSON.stringify(event)}`))
+    .map((text) => `${text}\n\n`)
+    .join('');
 
 export const textOf = ({ before, body }: TranscriptReply): string => before + JSON.stringify(body);
 

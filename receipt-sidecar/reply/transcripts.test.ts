@@ -5,7 +5,16 @@ import { cases } from '@gw/testing/cases';
 import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import { chatReader } from '@gw/testing/receipt-sidecar/chat-reader';
 import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
-import { errorTextOf, streamTextOf, type Transcript, textOf, transcripts } from '@gw/testing/transcripts';
+import {
+  errorTextOf,
+  type NamedTranscript,
+  namedStreamOf,
+  namedTranscripts,
+  streamTextOf,
+  type Transcript,
+  textOf,
+  transcripts,
+} from '@gw/testing/transcripts';
 import { eventsOf, jsonOf, usageShapes } from '@gw/testing/usage-shapes';
 import { describe, expect, it } from 'vitest';
 import { parseRequest } from '../api/parse.ts';
@@ -14,9 +23,9 @@ import type { SaidSoFar } from '../api/port/shape.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { countCall } from '../receipt/count.ts';
 import { EventStream } from './event-stream.ts';
-import { readReply } from './read-reply.ts';
+import { readReply, withAdded } from './read-reply.ts';
 
-function requestOf(endpoint: 'chat' | 'completions' | 'embeddings', fields: object) {
+function requestOf(endpoint: string, fields: object) {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify(fields)));
   if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value.request;
@@ -122,6 +131,78 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
     if (message !== null) expect(made.message).toBe(message);
     else expect(errorTextOf(error)).not.toContain(made.message);
   });
+});
+
+const named = namedTranscripts.map((each) => [`${each.api} of ${each.provider}`, each] as const);
+const askedOf = ({ api, provider }: NamedTranscript) => {
+  const fields = api === 'messages' ? { max_tokens: 1000, messages: [{ role: 'user', content }] } : { input: content };
+  return requestOf(api, { model: `transcripts/${provider}`, stream: true, ...fields });
+};
+const eventsIn = (text: string): { readonly type: string }[] =>
+  [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(String(json)));
+
+describe.each(named)('the %s', (_, transcript) => {
+  const { api, errors, json, model, stream } = transcript;
+  const request = askedOf(transcript);
+  const facts = {
+    fault: null,
+    request,
+    provider: { model, fields: {}, added: [] },
+    telemetryShape: null,
+    returning: null,
+    encoding: null,
+  };
+
+  it('are passed on as they are in a stream, however it was cut, with the receipt and its counts', () => {
+    const open = () => {
+      const { stream: shape } = shapeOf(api).reply;
+      if (shape === null) throw new Error('This API has no streams.');
+      return shape.open(request, 'req');
+    };
+    const bytes = Buffer.from(namedStreamOf(transcript));
+    const whole = passed([bytes], true, open());
+    expectCounted(whole.said, stream.counts, request);
+    const carrier = api === 'messages' ? 'message_delta' : 'response.completed';
+    const sent = eventsIn(bytes.toString());
+    const got = eventsIn(whole.text);
+    expect(got.map(({ type }) => type)).toEqual(sent.map(({ type }) => type));
+    for (const [at, event] of got.entries())
+      if (event.type === carrier) expect(event).toMatchObject(sent[at] as object);
+      else if (event.type === 'message_stop') expect(event).toEqual({ type: 'message_stop' });
+      else expect(event).toEqual(sent[at]);
+    expect(whole.text.match(/"gw":\{"id":"r"\}/g)).toHaveLength(1);
+    const step = Math.ceil(bytes.length / cases(bytes.length));
+    for (let cut = 1; cut < bytes.length; cut += step)
+      expect(passed([bytes.subarray(0, cut), bytes.subarray(cut)], true, open()).text).toBe(whole.text);
+  });
+
+  it('are passed on as they are in JSON, with the receipt and its counts', () => {
+    const reading = readReply(Buffer.from(textOf(json)), {
+      ...facts,
+      status: 200,
+      request: { ...request, stream: false },
+    });
+    if (!reading.ok) throw new Error('The reply was not read.');
+    expectCounted(reading.said, json.counts, request);
+    const shown = JSON.parse(Buffer.concat(withAdded(reading.clean, { gw: '{"id":"r"}', usageGw: '{}' })).toString());
+    const { usage, ...body } = json.body;
+    expect(shown).toEqual({ ...body, usage: { ...(usage as object), gw: {} }, gw: { id: 'r' } });
+  });
+
+  it.each(errors)('say $told.code with $status', ({ body, fault = null, status, told }) => {
+    const reading = readReply(Buffer.from(JSON.stringify(body)), { ...facts, status, fault });
+    if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
+    const { message, ...others } = told;
+    expect(reading.error).toMatchObject(others);
+    if (message !== null) expect(reading.error.message).toBe(message);
+  });
+});
+
+it('there are some of both APIs', () => {
+  const providers = (api: string) =>
+    namedTranscripts.filter((each) => each.api === api).map(({ provider }) => provider);
+  expect(providers('messages').sort()).toEqual(['anthropic', 'bedrock', 'ollama', 'sglang', 'vertex', 'vllm']);
+  expect(providers('responses').sort()).toEqual(['azure-openai-v1', 'ollama', 'openai', 'sglang', 'vllm']);
 });
 
 const asked = {
