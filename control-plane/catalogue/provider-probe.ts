@@ -13,6 +13,7 @@ import type { CredentialView } from './credentials/credentials.ts';
 import type { ProviderEntry } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
 import { findWays, type ProviderWays } from './provider-ways.ts';
+import type { Ask } from './spoken-apis.ts';
 import { type UnshownCounts, unshownCounts } from './unshown-counts.ts';
 
 export interface Probe {
@@ -44,6 +45,19 @@ function headersFor(provider: ProviderEntry, credentials: CredentialView): Resul
   if (value === null)
     return err(`There is no credential ${ref} for ${new URL(base_url).origin}: ./gw admin credentials set ${ref}.`);
   return ok({ ...plain, [auth_header]: auth_scheme === null ? value : `${auth_scheme} ${value}` });
+}
+
+/** Returns how to send it a body, by any of its endpoints; null without its credential. */
+export function askerFor(provider: ProviderEntry, credentials: CredentialView, calls: ProviderCalls): Ask | null {
+  const headers = headersFor(provider, credentials);
+  if (!headers.ok) return null;
+  return (endpoint, body, more) =>
+    calls.send(provider, {
+      method: 'POST',
+      url: endpointUrl(provider, endpoint, body.model),
+      headers: { ...headers.value, ...more },
+      body: JSON.stringify(body),
+    });
 }
 
 /** Makes one call of at most a few tokens, which the provider may charge for. `model`: as the provider knows it. */

@@ -99,16 +99,66 @@ test('one call with its credential, by a model that it serves, and which fields 
     refused_fields: [],
     usage_in_json: 'usage',
     usage_in_stream: null,
-    advice: [],
+    apis: { chat: 'spoken', completions: 'absent', embeddings: 'unclear', responses: 'absent', messages: 'absent' },
+    proposed_apis: ['chat', 'embeddings'],
+    advice: ['./gw admin providers set acme --apis chat,embeddings'],
   });
   const call = (more: object) => [
     ...['POST', '/v1/chat/completions', `Bearer ${credential}`],
     expect.objectContaining({ model: 'm1', max_tokens: 16, ...more }),
   ];
-  expect(shown).toEqual([call({}), call({ temperature: 1 }), call({ stream: true })]);
+  expect(shown.slice(0, 3)).toEqual([call({}), call({ temperature: 1 }), call({ stream: true })]);
   expect(JSON.parse((await gw('providers', 'test', 'acme', '--model', 'bge-m3', '--json')).out)).toMatchObject({
     asked: `POST ${url}/embeddings`,
     works: true,
+  });
+});
+
+const only = (path: string, body: object): Answer =>
+  function say({ url: asked }) {
+    return asked === path ? { status: 200, body } : { status: 404, body: `no ${credential}` };
+  };
+const speakers: readonly [string, Answer][] = [
+  ['chat', only('/v1/chat/completions', completion)],
+  ['completions', only('/v1/completions', { choices: [{ text: 'Hi' }] })],
+  ['responses', only('/v1/responses', { object: 'response', output: [] })],
+  ['messages', only('/v1/messages', { type: 'message', content: [] })],
+];
+
+test('which APIs a provider speaks is found out by small calls, and entered if asked for', async () => {
+  await addAcme();
+  for (const [api, says] of speakers) {
+    await as('admin')('PATCH', at('providers', 'acme'), { apis: ['chat', 'completions', 'embeddings'] });
+    shown.length = 0;
+    answer = says;
+    const { code, out, told } = await gw('providers', 'test', 'acme', '--set-apis', 'yes', '--json');
+    const { apis, message, proposed_apis: proposed } = JSON.parse(out);
+    const spoken = Object.keys(apis).filter((name) => apis[name] === 'spoken');
+    // No model of it makes embeddings, so nobody knows.
+    expect([code, spoken, proposed.toSorted()]).toEqual([0, [api], [api, 'embeddings'].toSorted()]);
+    expect(message).toContain(api === 'chat' ? 'It answers as it should.' : `as it should by ${api}.`);
+    expect(out + told).not.toContain(credential);
+    for (const [, , , body] of shown as [string, string, string, Record<string, unknown>][]) {
+      expect(JSON.stringify(body).length).toBeLessThan(150);
+      expect(body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens).toBe(16);
+    }
+    const entry = await as('viewer')('GET', at('providers', 'acme'));
+    expect(entry.json().apis).toEqual(proposed);
+  }
+});
+
+test('what it refuses for another reason, or what nobody could ask, is unclear, and its entry stays as it is', async () => {
+  await addAcme();
+  answer = (request) =>
+    request.url === '/v1/chat/completions'
+      ? works(request)
+      : { status: request.url === '/v1/messages' ? 404 : 400, body: 'no such model' };
+  const { out } = await gw('providers', 'test', 'acme', '--json');
+  expect(JSON.parse(out)).toMatchObject({
+    works: true,
+    apis: { chat: 'spoken', completions: 'unclear', embeddings: 'unclear', responses: 'unclear', messages: 'unclear' },
+    proposed_apis: null,
+    advice: [],
   });
 });
 
@@ -173,6 +223,7 @@ test('which fields of the gateway it refuses, where its usage stands, and how to
     advice: [
       './gw admin models set acme/m-1 --takes-temperature no',
       './gw admin providers set acme --request-fields seed=,stream_options=',
+      './gw admin providers set acme --apis chat,embeddings',
     ],
   });
   expect(out).not.toContain(credential);

@@ -1,5 +1,6 @@
 /** `/operator/v1/providers/{id}/test` and `/models`: what a provider itself says. */
 import { apiError } from '@gw/contract/errors';
+import { apiNames, usualApis } from '@gw/contract/internal/catalogue/apis';
 import { slugSchema } from '@gw/contract/internal/catalogue/field';
 import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import type { FastifyInstance } from 'fastify';
@@ -13,7 +14,8 @@ import { deploymentKind } from './entries/deployment-entry.ts';
 import { modelKind } from './entries/model-entry.ts';
 import { type ProviderEntry, providerKind } from './entries/provider-entry.ts';
 import type { ProviderCalls } from './provider-calls.ts';
-import { listedModels, type Probe, probeProvider } from './provider-probe.ts';
+import { askerFor, listedModels, type Probe, probeProvider } from './provider-probe.ts';
+import { proposedApis, type Spoken, spokenApis } from './spoken-apis.ts';
 import { adviceOn } from './unshown-counts.ts';
 
 // It may cost money, and it tells who asks what is reachable from here.
@@ -41,6 +43,16 @@ const testSchema = z.strictObject({
     .string()
     .nullable()
     .describe('Where a stream states them; null: nowhere, so that they are estimated'),
+  apis: z
+    .record(z.enum(apiNames), z.enum(['spoken', 'absent', 'unclear']))
+    .nullable()
+    .describe(
+      'Which APIs it speaks, by a small call of each; `unclear`: it offers no model for it, or refused the call for another reason; null: it could not be asked',
+    ),
+  proposed_apis: z
+    .array(z.enum(apiNames))
+    .nullable()
+    .describe('What its entry should have as `apis`; null: it has that'),
   advice: z.array(z.string()).describe('Commands that enter in the catalogue what was found'),
 });
 const guessSchema = z.strictObject({
@@ -62,6 +74,9 @@ const modelsSchema = z.strictObject({
   ),
 });
 
+/** There was no reply, or all others would be refused alike. */
+const unaskable: ReadonlySet<number | null> = new Set([null, 401, 402, 403, 429]);
+
 /** Returns the commands that spare the first call of each form from being refused. */
 function commandsFor(refused: readonly string[], { id, request_fields }: ProviderEntry, model: string): string[] {
   return refused.map((field) => {
@@ -78,13 +93,22 @@ function testReply(
   provider: ProviderEntry,
   { name, publicId }: { readonly name: string; readonly publicId: string | undefined },
   { durationMs, unshown: counts, ways, ...probe }: Probe,
+  apis: Spoken | null,
 ) {
+  const spoken = apiNames.filter((each) => apis?.[each] === 'spoken');
+  const entered = provider.apis ?? usualApis;
+  const proposed = apis === null ? [] : proposedApis(apis, entered);
+  const isNew = proposed.length > 0 && proposed.join() !== apiNames.filter((each) => entered.includes(each)).join();
+  const bySome = `By this call it does not work (${probe.message.replace(/\.$/, '')}), but it answers as it should by ${spoken.join(' and ')}.`;
   return {
     object: 'provider_test' as const,
     provider: provider.id,
     model: name,
     ...probe,
-    message: probe.message + adviceOn(counts, publicId ?? null),
+    works: probe.works || spoken.length > 0,
+    message: (probe.works || spoken.length === 0 ? probe.message : bySome) + adviceOn(counts, publicId ?? null),
+    apis,
+    proposed_apis: isNew ? proposed : null,
     hidden_reasoning: counts.hiddenReasoning,
     reads_by_itself: counts.readsByItself,
     duration_ms: durationMs,
@@ -92,7 +116,10 @@ function testReply(
     refused_fields: [...(ways?.refused ?? [])],
     usage_in_json: ways?.usageInJson ?? null,
     usage_in_stream: ways?.usageInStream ?? null,
-    advice: commandsFor(ways?.refused ?? [], provider, publicId ?? name),
+    advice: [
+      ...commandsFor(ways?.refused ?? [], provider, publicId ?? name),
+      ...(isNew ? [`./gw admin providers set ${provider.id} --apis ${proposed.join()}`] : []),
+    ],
   };
 }
 
@@ -104,6 +131,11 @@ export function providerRoutes(
   const { addresses, db } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const path = '/operator/v1/providers/:id';
+  /** Returns the name by which it serves a model of this kind; null if it offers none. */
+  const otherModel = async (offered: readonly [publicId: string, name: string][], kind: string) => {
+    const kinds = new Map((await modelKind.rows.list(db)).map((each) => [each.id, each.kind]));
+    return offered.find(([publicId]) => kinds.get(publicId) === kind)?.[1] ?? null;
+  };
   const offers = async (provider: string) =>
     (await deploymentKind.rows.list(db)).filter((each) => each.provider === provider).map(({ models }) => models);
 
@@ -123,7 +155,13 @@ export function providerRoutes(
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
       const takesTemperature = entry?.takes_temperature ?? true;
       const asked = { calls, model, isEmbedding, takesTemperature };
-      return testReply(provider, { name: model, publicId }, await probeProvider(provider, credentials, asked));
+      const probe = await probeProvider(provider, credentials, asked);
+      const others = await otherModel(offered, isEmbedding ? 'chat' : 'embedding');
+      const models = isEmbedding ? { chat: others, embedding: model } : { chat: model, embedding: others };
+      const ask = unaskable.has(probe.status) ? null : askerFor(provider, credentials, calls);
+      const known = probe.works ? { [isEmbedding ? 'embeddings' : 'chat']: 'spoken' as const } : {};
+      const apis = ask && (await spokenApis(ask, models, known));
+      return testReply(provider, { name: model, publicId }, probe, apis);
     },
   );
 

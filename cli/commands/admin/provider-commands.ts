@@ -7,7 +7,11 @@ import { type AdminCall, type AdminCommand, type AdminResult, given } from './co
 import { card } from './table.ts';
 
 const at = ({ arg }: AdminCall): string => `/operator/v1/providers/${encodeURIComponent(arg(0))}`;
-const testSchema = z.looseObject({ works: z.boolean() });
+const testSchema = z.looseObject({
+  works: z.boolean(),
+  apis: z.record(z.string(), z.string()).nullable(),
+  proposed_apis: z.array(z.string()).nullable(),
+});
 const modelsSchema = z.object({
   models: z.array(
     z.object({
@@ -95,13 +99,21 @@ export const providerCommands: readonly AdminCommand[] = [
   {
     name: 'providers test',
     args: ['provider'],
-    options: { model: 'as the provider knows it; the first that a deployment offers unless given' },
+    options: {
+      model: 'as the provider knows it; the first that a deployment offers unless given',
+      'set-apis': 'yes: enter in the catalogue which APIs it was found to speak',
+    },
     summary:
-      'make a few calls to a provider and say what came back, and which fields it refuses; the provider may charge for them',
+      'make a few calls to a provider and say what came back, which APIs it speaks, and which fields it refuses; the provider may charge for them',
     run: async (call) => {
       const value = await call.api.send('POST', `${at(call)}/test`, given(call, 'model'));
-      const { works } = testSchema.parse(value);
-      return { value, text: card(value as Record<string, unknown>), exitCode: works ? 0 : 1 };
+      const { apis, proposed_apis: proposed, works } = testSchema.parse(value);
+      const sets = call.option('set-apis') === 'yes' && proposed !== null;
+      if (sets) await call.api.send('PATCH', at(call), { apis: proposed });
+      const found = Object.entries(apis ?? {}).map(([name, how]) => `${name} ${how}`);
+      const text = card({ ...(value as Record<string, unknown>), apis: found.length === 0 ? null : found });
+      const note = sets ? `Its entry now says apis: ${proposed.join()}.\n` : '';
+      return { value, text, note, exitCode: works ? 0 : 1 };
     },
   },
   {
