@@ -2,7 +2,8 @@
  * `./gw check`, `./gw test` and `./gw test long`.
  *
  * Invariant: the last line is `N passed, N failed` (`, N skipped`), counting each test and each other check once, and
- * the exit code is 0 only if nothing failed. The tests have a stack and folders of their own, removed afterwards.
+ * the exit code is 0 only if nothing failed. The tests have a stack and folders of their own, removed afterwards; a signal
+ * ends all that was started, and a second one does not wait for that.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { makeTemplateCluster } from '@gw/stack/migrate-and-seed';
 import { templateVariable } from '@gw/stack/services/postgres';
 import { z } from 'zod';
+import { endAtSignals, started } from './end-all.ts';
 import { add, failuresText, type Tally, tallyLine, tallyOfVitest } from './tally.ts';
 import { makeTestFolder } from './test-folder.ts';
 
@@ -99,9 +101,7 @@ const noTests: Tally = { passed: 0, failed: 0, skipped: 0 };
 
 async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = makeTestFolder(run.onDisk);
-  // It ends vitest in order, which stops the stores and the stack of the tests; our own end follows.
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  const { signal, ended } = endAtSignals(dir);
   try {
     // Whoever names files asks for these alone. The checks leave the processors idle at their ends, and so do the tests.
     const checks = files.length === 0 ? run.checks : [];
@@ -111,12 +111,11 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     let statics = noTests;
     let tests = noTests;
     for (const [at, group] of lots.entries()) {
-      if (stopping.signal.aborted) break;
+      if (signal.aborted) break;
       const title = group.map(({ project }) => project).join(' and ');
       const beside = at === 0 ? checks.map((each) => `, ${each.title}`).join('') : '';
       process.stdout.write(`\n${title}${beside} (${at + 1} of ${lots.length})\n`);
       const started = Date.now();
-      const { signal } = stopping;
       const options = { reporter: run.reporter, isAlone: group.length === 1, files, dir, signal };
       for (const tally of await Promise.all(group.map((lot) => runLot(lot, options)))) tests = add(tests, tally);
       if (at === 0) statics = tellChecks(await checking);
@@ -127,11 +126,12 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     const isNone = tests.passed + tests.failed === 0;
     if (isNone && files.length > 0)
       process.stdout.write(`\nNo test was found for ${files.join(' ')}. Name files, or parts of their paths.\n`);
-    if (stopping.signal.aborted || isNone) tests = { ...tests, failed: tests.failed + 1 };
+    if (signal.aborted || isNone) tests = { ...tests, failed: tests.failed + 1 };
     const all = add(statics, tests);
     process.stdout.write(`${failuresText(all)}\n${tallyLine(all)}\n`);
     return all.failed === 0 ? 0 : 1;
   } finally {
+    await ended();
     rmSync(dir, { recursive: true, force: true });
   }
 }
@@ -166,7 +166,7 @@ function tellChecks(outcomes: readonly CheckOutcome[]): Tally {
 function capture({ title, command, args }: Check): Promise<CheckOutcome> {
   const started = Date.now();
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: inCheckout(), stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = started(spawn(command, args, { cwd: inCheckout(), stdio: ['ignore', 'pipe', 'pipe'] }));
     let output = '';
     const collect = (data: Buffer) => {
       output += data.toString();
@@ -205,7 +205,7 @@ async function runLot(lot: Lot, { dir, files, isAlone, reporter, signal }: LotOp
     ...(lot.project !== 'fast' && { [templateVariable]: await templateClusterIn(dir) }),
   };
   if (signal.aborted) return noTests;
-  const tally = await runVitest(args, env, join(lotDir, 'report.json'), isAlone, signal);
+  const tally = await runVitest(args, env, join(lotDir, 'report.json'), isAlone);
   if (tally.failed > 0) keepLogs(lotDir, lot.project);
   return tally;
 }
@@ -222,16 +222,16 @@ async function runVitest(
   env: Record<string, string>,
   report: string,
   isAlone: boolean,
-  stopping: AbortSignal,
 ): Promise<Tally> {
   const args = ['run', '--passWithNoTests', '--reporter=json', `--outputFile.json=${report}`, ...more];
-  const child = spawn(tool('vitest'), args, {
-    cwd: inCheckout(),
-    stdio: ['ignore', isAlone ? 'inherit' : 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-  });
+  const child = started(
+    spawn(tool('vitest'), args, {
+      cwd: inCheckout(),
+      stdio: ['ignore', isAlone ? 'inherit' : 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    }),
+  );
   child.stdout?.pipe(process.stdout, { end: false });
-  stopping.addEventListener('abort', () => child.kill('SIGTERM'));
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));
     child.once('close', resolve);
