@@ -28,6 +28,8 @@ const testTimeout = process.env.GW_TEST_CASES === 'many' ? 600_000 : 60_000;
 // Some start a dozen commands one after the other, and a machine may be busy three times over.
 const wholeGatewayTimeout = 150_000;
 const setupFiles = ['testing/control-plane/reply-check.ts'];
+/** As `./gw test long` has it, so that a single file is the same without it. */
+const whole = { GW_TEST_CASES: 'many' };
 const inOneDay = ['test/one-day.ts'];
 // Some files wait more than they compute.
 const maxWorkers = 3;
@@ -124,7 +126,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      { test: { name: 'slow', include: slow, exclude, ...ofGateways, sequence: { groupOrder: 4 } } },
+      { test: { name: 'slow', include: slow, exclude, env: whole, ...ofGateways, sequence: { groupOrder: 4 } } },
       {
         test: {
           name: 'own',
@@ -145,6 +147,7 @@ export default defineConfig({
           name: 'long',
           include: long,
           exclude,
+          env: whole,
           testTimeout: 600_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -10,8 +10,6 @@ export interface LoadOptions {
   readonly publicUrl: string;
   readonly connections: number;
   readonly durationMs: number;
-  /** Goes on for longer until there are so many. Default 0. */
-  readonly minRefusals?: number;
   /** The key of each connection, by its number. */
   readonly keyOf: (connection: number) => string;
 }
@@ -47,13 +45,7 @@ export const loadCalls = [
 /** A client that is told to wait does so, if not as long as it should. */
 const pauseAfterRefusalMs = 100;
 
-export async function runLoad({
-  publicUrl,
-  connections,
-  durationMs,
-  keyOf,
-  minRefusals = 0,
-}: LoadOptions): Promise<Load> {
+export async function runLoad({ publicUrl, connections, durationMs, keyOf }: LoadOptions): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const receiptIds: string[] = [];
   const torn: string[] = [];
@@ -63,7 +55,7 @@ export async function runLoad({
 
   const work = async (connection: number): Promise<void> => {
     const authorization = `Bearer ${keyOf(connection)}`;
-    for (let turn = connection; performance.now() < end || refusals.length < minRefusals; turn += 1) {
+    for (let turn = connection; performance.now() < end; turn += 1) {
       const call = loadCalls[turn % loadCalls.length];
       if (!call) return;
       const reply = await send(agent, `${publicUrl}${call.path}`, authorization, call.body).catch((error: Error) => {

@@ -93,7 +93,9 @@ describe.each(Object.keys(kinds) as Kind[])('the event that stands in for a dead
     }
   });
 
-  it.each(ends)('is a chunk like the others to the client for Python, behind an end of %j', async (end) => {
+  // Its start takes seconds.
+  const [end = ''] = kind === 'chat' ? ends : ends.slice(1);
+  it('is a chunk like the others to the client for Python', async () => {
     envoy.answer({ pieces: cutInto(bodyOf(kind, end), 40) });
     const { stdout } = await promisify(execFile)(python, ['-B', '-c', program, envoy.url, kind], { timeout: 60_000 });
     const { chunks, final } = JSON.parse(stdout);
