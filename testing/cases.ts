@@ -1,8 +1,8 @@
 /** How many random cases the tests of properties try, and how often loops of chance run: one setting for all of them. */
 
 /** `./gw test long`, in which the whole of a matrix has its turn, where `./gw test` has enough of it that each promise is seen to hold. */
-export const isLong = process.env.GW_TEST_CASES === 'many';
+export const isLongRun = process.env.GW_TEST_CASES === 'many';
 
 /** `./gw test long` tries as many as `many`; all other runs a tenth of that, but at least 50, or `few`. */
 export const cases = (many: number, few = Math.min(many, Math.max(50, Math.ceil(many / 10)))): number =>
-  isLong ? many : few;
+  isLongRun ? many : few;

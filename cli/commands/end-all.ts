@@ -21,7 +21,7 @@ interface RunningProcess {
 const running = new Set<ChildProcess>();
 
 /** Notes a command that a signal has to end. */
-export function started<Child extends ChildProcess>(child: Child): Child {
+export function tracked<Child extends ChildProcess>(child: Child): Child {
   running.add(child);
   child.once('close', () => running.delete(child));
   return child;

@@ -12,7 +12,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { makeTemplateCluster } from '@gw/stack/migrate-and-seed';
 import { templateVariable } from '@gw/stack/services/postgres';
 import { z } from 'zod';
-import { endAtSignals, started } from './end-all.ts';
+import { endAtSignals, tracked } from './end-all.ts';
 import { add, failuresText, type Tally, tallyLine, tallyOfVitest } from './tally.ts';
 import { makeTestFolder } from './test-folder.ts';
 
@@ -166,7 +166,7 @@ function tellChecks(outcomes: readonly CheckOutcome[]): Tally {
 function capture({ title, command, args }: Check): Promise<CheckOutcome> {
   const started = Date.now();
   return new Promise((resolve) => {
-    const child = started(spawn(command, args, { cwd: inCheckout(), stdio: ['ignore', 'pipe', 'pipe'] }));
+    const child = tracked(spawn(command, args, { cwd: inCheckout(), stdio: ['ignore', 'pipe', 'pipe'] }));
     let output = '';
     const collect = (data: Buffer) => {
       output += data.toString();
@@ -224,7 +224,7 @@ async function runVitest(
   isAlone: boolean,
 ): Promise<Tally> {
   const args = ['run', '--passWithNoTests', '--reporter=json', `--outputFile.json=${report}`, ...more];
-  const child = started(
+  const child = tracked(
     spawn(tool('vitest'), args, {
       cwd: inCheckout(),
       stdio: ['ignore', isAlone ? 'inherit' : 'pipe', 'inherit'],

@@ -10,6 +10,7 @@ import { samples } from '@gw/methodology/internals/testdata/lineages';
 import { lineageOf } from '@gw/methodology/lineage';
 import { methodologyIds, methodologyOfHash } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
+import { cases } from '@gw/testing/cases';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -91,7 +92,7 @@ describe('recompute.py', () => {
   );
 
   it('gives those of random receipts of every methodology', () => {
-    const random = fc.sample(samples, { numRuns: 200, seed: 20 });
+    const random = fc.sample(samples, { numRuns: cases(200), seed: 20 });
     for (const [index, { impact, lineage }] of random.entries()) {
       const [lineageFile, receiptFile, methodologyFile] = files({ lineage }, impact);
       renameSync(lineageFile, join(folder, `lineage-${index}.json`));

@@ -1,11 +1,11 @@
 /** `./gw up` with a certificate: over TLS, or not at all. */
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask } from '@gw/stack/readiness';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stack } from '../shared-stack.ts';
-import { OwnGateway, run } from './gateway-of-its-own.ts';
+import { isGone, OwnGateway, run } from './gateway-of-its-own.ts';
 
 const ports = ['--port', '0', '--control-port', '0'];
 const gateway = new OwnGateway();
@@ -57,4 +57,13 @@ test('the listener speaks TLS, the command that is printed works, and the access
   const reply = await run('bash', ['-c', curl], gateway.env);
   expect(JSON.parse(reply.out), reply.err).toMatchObject({ object: 'chat.completion', gw: { object: 'gw.receipt' } });
   expect(statSync(join(gateway.dir, 'logs', 'access.log')).mode & 0o777).toBe(0o600);
+});
+
+test('down leaves no process and no run.json', async () => {
+  const { pids } = gateway.run();
+  expect((await gateway.gw('down')).out).toBe('Stopped.\n');
+  expect(Object.values(pids).filter((pid) => !isGone(pid))).toEqual([]);
+  expect(existsSync(at('run.json'))).toBe(false);
+  expect((await gateway.gw('status')).code).toBe(1);
+  expect((await gateway.gw('down')).out).toBe('Nothing was running.\n');
 });

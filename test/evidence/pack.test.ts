@@ -1,8 +1,7 @@
 /** Evidence as an auditor gets it: calls through the gateway, their pack, the published key, and the shell command. */
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keySetSchema, mostReceipts } from '@gw/contract/evidence';
+import { keySetSchema } from '@gw/contract/evidence';
 import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { inCheckout } from '@gw/stack/checkout';
 import { parquetReadObjects } from 'hyparquet';
@@ -11,26 +10,17 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { additionsOf, eventually, messages, openAi } from '../sdk/gateway.ts';
 import { stack } from '../shared-stack.ts';
+import { packOf } from './pack-of.ts';
 
 let dir: string;
 let pack: string;
 let ids: string[];
-/** More than a reply holds with their lineages. */
-const many: string[] = [];
 const inDir = (name: string, text: string): string => {
   const file = join(dir, name);
   writeFileSync(file, text);
   return file;
 };
 const gw = (...args: string[]) => run(inCheckout('gw'), args, process.env);
-
-async function packOf(body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${stack.publicUrl}/v1/gw/evidence-pack`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${stack.keys.auditPlus}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
 
 /** A job may have to wait for those of the tests before. */
 async function tableOf(body: object): Promise<{ readonly bytes: Buffer; readonly job: string }> {
@@ -136,35 +126,6 @@ test('the commands of the documentation do what it says', async () => {
   expect(out).toContain('by a key that you trust');
 });
 
-test('a long pack is built by a job, and the commands of the documentation follow it, read it and verify it', async () => {
-  const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 5 });
-  // Within the limit of the tier.
-  while (many.length <= mostReceipts.withLineage) {
-    const messages = [{ role: 'user', content: 'Hello' }] as const;
-    const replies = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        client.chat.completions.create({ model: 'sim-small', messages: [...messages], max_tokens: 2 }),
-      ),
-    );
-    many.push(...replies.map((reply) => (reply as unknown as { gw: { id: string } }).gw.id));
-  }
-  const asked = { receipt_ids: many, include_lineage: true };
-  await vi.waitUntil(async () => (await packOf(asked)).status === 202, { timeout: 20_000, interval: 200 });
-  const page = readFileSync(inCheckout('docs/evidence.md'), 'utf8');
-  const [, text = ''] = /^```sh\n(at=[\s\S]*?)^```/m.exec(page) ?? [];
-  const commands = text
-    .replaceAll('http://127.0.0.1:8080', stack.publicUrl)
-    .replace('{"from":"2026-01-01","to":"2026-11-01"}', JSON.stringify(asked));
-  const env = { ...process.env, GW_KEY: stack.keys.auditPlus };
-  const { code, err, out } = await run('sh', ['-c', `cd ${dir} && ${commands}`], env);
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toContain('"state":"ready"');
-  const keys = await (await fetch(`${stack.publicUrl}/.well-known/jwks.json`)).text();
-  const verified = await gw('verify', join(dir, 'long.jsonld'), '--jwks', inDir('jwks.json', keys));
-  expect(verified.out).toContain(`numbers     ${many.length} recomputed, 0 not recomputed`);
-  expect(verified).toMatchObject({ code: 0, err: '' });
-});
-
 test('the same idempotency key gives the same pack, byte for byte', async () => {
   const asked = (key: string) =>
     packOf({ receipt_ids: ids }, { 'idempotency-key': `${ids[0]} ${key}`.replace(' ', '-') });
@@ -174,28 +135,6 @@ test('the same idempotency key gives the same pack, byte for byte', async () => 
   const text = await one.text();
   expect(await again.text()).toBe(text);
   expect(await other.text()).not.toBe(text);
-});
-
-test('a long pack that is asked for twice with one idempotency key is one job, and another body is refused', async () => {
-  const asked = { receipt_ids: many, include_lineage: true };
-  let key = '';
-  const first = await vi.waitFor(
-    async () => {
-      key = randomUUID();
-      const reply = await packOf(asked, { 'idempotency-key': key });
-      // The packs of the test before may still be under way.
-      expect(reply.status).toBe(202);
-      return reply;
-    },
-    { timeout: 30_000, interval: 500 },
-  );
-  const again = await packOf(asked, { 'idempotency-key': key });
-  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
-  expect(again.headers.get('location')).toBe(first.headers.get('location'));
-  expect(await again.json()).toEqual(await first.json());
-  const other = await packOf({ receipt_ids: many }, { 'idempotency-key': key });
-  const { error } = (await other.json()) as { error: { code: string } };
-  expect([other.status, error.code]).toEqual([400, 'idempotency_key_reused']);
 });
 
 test('a page for people and the statement of a table come from the shell too', async () => {

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Prisma } from '@gw/prisma/client';
 import type { PartName } from '@gw/stack/stack-plans';
-import { isLong } from '@gw/testing/cases';
+import { isLongRun } from '@gw/testing/cases';
 import { firstVersions } from '@gw/testing/control-plane/calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -289,7 +289,7 @@ describe('every end of a call', () => {
     for (const receipt of shown) expect(receipt).toEqual(stored);
   }
 
-  const tested = Object.entries(ends).filter(([, { isElsewhere = false }]) => isLong || !isElsewhere);
+  const tested = Object.entries(ends).filter(([, { isElsewhere = false }]) => isLongRun || !isElsewhere);
   test.each(tested)('%s', async (_, { at, away, kinds: of = kinds, sim, told, who }) => {
     if (away) await gateway.killForGood(away);
     const begun = await Promise.all(of.flatMap((kind) => versions.map((version) => begin(kind, version, sim))));
@@ -329,7 +329,7 @@ describe('every end of a call', () => {
   });
 
   test('no end has left another receipt since', async () => {
-    expect(expected.size).toBeGreaterThan(isLong ? 80 : 60);
+    expect(expected.size).toBeGreaterThan(isLongRun ? 80 : 60);
     for (const [accountId, receipts] of expected) expect(await rowsOf(accountId), accountId).toHaveLength(receipts);
   });
 });

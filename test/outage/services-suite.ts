@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { leaseLifeMs } from '@gw/contract/internal/lease';
 import type { Receipt } from '@gw/contract/receipt';
 import { Prisma } from '@gw/prisma/client';
-import { isLong } from '@gw/testing/cases';
+import { isLongRun } from '@gw/testing/cases';
 import { firstVersions } from '@gw/testing/control-plane/calls';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -159,7 +159,7 @@ describe('services that fail', () => {
       const answered: Reply[] = [];
       // Each at another moment: now and then it stands still in the very turn in which it hands calls over.
       // Where all calls were handed over first, which a quick sidecar does, it is struck again.
-      const rounds = isLong ? 4 : 1;
+      const rounds = isLongRun ? 4 : 1;
       for (let round = 0; round < rounds || (refused.length === 0 && round < 8); round += 1) {
         const before = await given();
         const asked = Array.from({ length: 80 }, () => gateway.client.chat({ stream: true }));
@@ -255,7 +255,7 @@ describe('services that fail', () => {
       await gateway.whole();
     });
 
-    const unended = isLong ? ['no-done', 'no-done,split'] : ['no-done,split'];
+    const unended = isLongRun ? ['no-done', 'no-done,split'] : ['no-done,split'];
     test.each(unended)('the same where the stream ends without [DONE] (%s)', async (fault) => {
       const whole = await undisturbed();
       const sim = { ...wordy, 'x-sim-fault': fault };
@@ -293,7 +293,7 @@ describe('services that fail', () => {
     });
 
     // While the provider works, streams are among the calls too.
-    if (isLong)
+    if (isLongRun)
       test('standing still in the middle of a stream: no chunk is lost', async () => {
         const whole = await undisturbed();
         let goOn = () => {};

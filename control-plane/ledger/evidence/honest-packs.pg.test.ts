@@ -1,7 +1,7 @@
 /** Whatever an honest gateway goes through, nobody who checks its packs accuses it. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { type VerifyOptions, verifyPack } from '@gw/evidence/verify';
-import { cases } from '@gw/testing/cases';
+import { cases, isLongRun } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
 import { testSeals } from '@gw/testing/control-plane/fixtures';
@@ -209,14 +209,13 @@ test('calls, spools, settled and restated receipts, backlogs, two instances and 
   );
 }, 900_000);
 
-test.each([
-  ['short', false],
-  ['long', true],
-])(
+// A pack that a job builds is read as one reply is, and the histories above have both.
+const sizes = isLongRun ? ['short', 'long'] : ['short'];
+test.each(sizes)(
   'the ledger of an upgraded gateway, of which nothing is logged yet, is never accused while it is: %s packs',
-  async (size, isLong) => {
+  async (size) => {
     clock = start + 40 * hourMs;
-    const history = new History(`acct_upgraded_${size}`, isLong);
+    const history = new History(`acct_upgraded_${size}`, size === 'long');
     for (let hour = 0; hour < 130; hour += 1) await history.call(start - (100 - hour) * hourMs);
     await history.pack();
     // Killed again and again, so that a pack sees each state on the way.
