@@ -7,7 +7,7 @@ import { startLimitStep } from './limit-step.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { startTargets } from './peers/targets.ts';
 import { usedBy } from './processes.ts';
-import { budgetCostOf, figuresOf, type Report, withoutIdle } from './report.ts';
+import { apiCostsOf, budgetCostOf, figuresOf, isTooDear, type Report, withoutIdle } from './report.ts';
 import { runRounds, scenarios } from './rounds.ts';
 import { screeningSteps } from './screening.ts';
 import { reportText } from './table.ts';
@@ -30,9 +30,9 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
 
 async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit<Report, 'micro' | 'slowness'>> {
   const { peers = false, rounds, seconds } = options;
-  const { model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
+  const { chatOnlyModel, model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
   try {
-    const run = runRounds({ targets, model, seconds, rounds, progress: say, signal });
+    const run = runRounds({ targets, model, chatOnlyModel, seconds, rounds, progress: say, signal });
     const samples = withoutIdle(await unlessAborted(run, signal));
     return {
       date: new Date().toISOString().slice(0, 10),
@@ -50,6 +50,7 @@ async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit
         .filter((scenario) => scenario !== 'idle')
         .flatMap((scenario) => targets.map(({ name }) => figuresOf(samples, scenario, name))),
       budget: budgetCostOf(samples),
+      apis: apiCostsOf(samples),
       rssMb: Object.fromEntries(
         targets.map(({ name, pids }) => [
           name,
@@ -73,7 +74,10 @@ async function main(): Promise<number> {
   const exceeded = report.micro.filter(isExceeded);
   for (const { limitUs, name, us } of exceeded)
     say(`${name}: ${us.toFixed(1)} µs of CPU, the limit is ${limitUs.toFixed(1)}`);
-  return exceeded.length === 0 ? 0 : 1;
+  const dear = (report.apis ?? []).filter(isTooDear);
+  for (const { limit, ratioToChat, scenario } of dear)
+    say(`${scenario}: ${ratioToChat?.toFixed(2)} times a chat completion, the limit is ${limit}`);
+  return exceeded.length + dear.length === 0 ? 0 : 1;
 }
 
 /** Ends only when all was written: a pipe takes a long report in pieces. */

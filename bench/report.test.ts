@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
+import type { ApiScenario } from './apis.ts';
 import type { Target } from './load/target.ts';
-import { budgetCostOf, figuresOf, type Report, totalWithoutProvider, withoutIdle } from './report.ts';
+import {
+  apiCostsOf,
+  budgetCostOf,
+  figuresOf,
+  isTooDear,
+  type Report,
+  totalWithoutProvider,
+  withoutIdle,
+} from './report.ts';
 import type { Sample, Scenario } from './rounds.ts';
 import { reportText, show, table } from './table.ts';
 
@@ -123,4 +132,27 @@ test('columns line up', () => {
     '0.012',
     '–',
   ]);
+});
+
+test('a call of an API is compared with the chat completion of its round, streams with streams', () => {
+  const of = (round: number, scenario: ApiScenario['name'], envoy: number) => ({
+    ...sample(round, 'gateway', 'json-32', {}),
+    scenario,
+    cpuUs: { simulator: 9, envoy },
+  });
+  const costs = apiCostsOf([
+    of(0, 'chat JSON', 1000),
+    of(1, 'chat JSON', 2000),
+    of(0, 'chat stream', 4000),
+    of(0, 'messages JSON', 1100),
+    of(1, 'messages JSON', 2800),
+    of(0, 'messages translated stream', 6000),
+  ]);
+  const shown = costs.filter(({ ratioToChat }) => ratioToChat !== null);
+  expect(shown).toMatchObject([
+    { scenario: 'messages JSON', ratioToChat: 1.25, ratioToChatRange: { lowest: 1.1, highest: 1.4 }, limit: 1.15 },
+    { scenario: 'messages translated stream', ratioToChat: 1.5, limit: 1.4 },
+  ]);
+  expect(costs).toHaveLength(8);
+  expect(costs.filter(isTooDear)).toEqual(shown);
 });

@@ -1,5 +1,6 @@
 /** From samples to figures: medians over rounds; ratios and differences are made inside a round, then their median. */
 
+import { type ApiScenario, apiScenarios } from './apis.ts';
 import { difference, medianOf, type Range, rangeOf, ratio } from './load/statistics.ts';
 import type { Target } from './load/target.ts';
 import type { Micro } from './micro.ts';
@@ -36,6 +37,17 @@ export interface BudgetCost {
   readonly cpuUs: number | null;
 }
 
+/** The cost of a call in the words of an API, beside the same call as a chat completion that took turns with it. */
+export interface ApiCost {
+  readonly scenario: ApiScenario['name'];
+  /** Processor time of all parts but the provider, by that of a chat completion in the same round. */
+  readonly ratioToChat: number | null;
+  readonly ratioToChatRange: Range | null;
+  readonly limit: number;
+  readonly cpuUsPerRequest: PerPart;
+  readonly errors: number;
+}
+
 export interface Machine {
   readonly cpus: number;
   readonly cpu: string;
@@ -54,6 +66,8 @@ export interface Report {
   readonly peers: readonly PeerState[];
   readonly figures: readonly Figures[];
   readonly budget: BudgetCost;
+  /** Absent in a run of before they were measured. */
+  readonly apis?: readonly ApiCost[];
   readonly rssMb: Readonly<Partial<Record<TargetName, PerPart>>>;
   /** Processor time of steps by themselves. */
   readonly micro: readonly Micro[];
@@ -117,19 +131,21 @@ export function figuresOf(samples: readonly Sample[], scenario: Scenario, target
   };
 }
 
+/** The processor time of all parts but the provider, for one call. */
+const cpuUsPerCall = ({ cpuUs, load }: Sample): number | null =>
+  ratio(totalWithoutProvider(cpuUs), load.requests + load.errors);
+
 export function budgetCostOf(samples: readonly Sample[]): BudgetCost {
   const scenario: Scenario = 'json-32';
   const having = samples.filter((sample) => sample.scenario === scenario && sample.target === 'budget');
   const without = ({ round }: Sample): Sample | undefined =>
     samples.find((other) => other.round === round && other.scenario === scenario && other.target === 'gateway');
-  const cpuUs = ({ cpuUs: parts, load }: Sample): number | null =>
-    ratio(totalWithoutProvider(parts), load.requests + load.errors);
   const compared = (figure: (sample: Sample) => number | null): number | null =>
     medianOf(having, (sample) => {
       const other = without(sample);
       return other === undefined ? null : ratio(figure(sample), figure(other));
     });
-  return { requestsPerS: compared(requestsPerS), cpuUs: compared(cpuUs) };
+  return { requestsPerS: compared(requestsPerS), cpuUs: compared(cpuUsPerCall) };
 }
 
 /** All parts but the provider, which is not ours to make cheaper. Null if any figure is missing. */
@@ -138,4 +154,33 @@ export function totalWithoutProvider(parts: PerPart): number | null {
   return own.length === 0
     ? null
     : own.reduce<number | null>((sum, [, value]) => (sum === null || value === null ? null : sum + value), 0);
+}
+
+const limitOf = ({ isTranslated }: ApiScenario): number => (isTranslated ? 1.4 : 1.15);
+export const isTooDear = ({ limit, ratioToChat }: ApiCost): boolean => ratioToChat !== null && ratioToChat > limit;
+
+export function apiCostsOf(samples: readonly Sample[]): ApiCost[] {
+  return apiScenarios
+    .filter(({ api }) => api !== 'chat')
+    .map((scenario) => {
+      const own = samples.filter((sample) => sample.scenario === scenario.name);
+      const chat = `chat ${scenario.isStream ? 'stream' : 'JSON'}`;
+      const ratioToChat = (sample: Sample): number | null => {
+        const other = samples.find(({ round, scenario: of }) => round === sample.round && of === chat);
+        return other === undefined ? null : ratio(cpuUsPerCall(sample), cpuUsPerCall(other));
+      };
+      return {
+        scenario: scenario.name,
+        ratioToChat: medianOf(own, ratioToChat),
+        ratioToChatRange: rangeOf(own, ratioToChat),
+        limit: limitOf(scenario),
+        cpuUsPerRequest: Object.fromEntries(
+          Object.keys(own[0]?.cpuUs ?? {}).map((part) => [
+            part,
+            medianOf(own, ({ cpuUs: parts, load }) => ratio(parts[part], load.requests + load.errors)),
+          ]),
+        ),
+        errors: own.reduce((sum, { load }) => sum + load.errors, 0),
+      };
+    });
 }

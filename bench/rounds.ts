@@ -4,6 +4,7 @@
  */
 
 import { defined } from '@gw/contract/internal/defined';
+import { type ApiScenario, apiCall, apiScenarios } from './apis.ts';
 import { replyLoad } from './load/reply-load.ts';
 import { streamLoad } from './load/stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './load/target.ts';
@@ -27,7 +28,7 @@ export type Scenario = (typeof scenarios)[number];
 export interface Sample {
   readonly round: number;
   readonly target: Target['name'];
-  readonly scenario: Scenario;
+  readonly scenario: Scenario | ApiScenario['name'];
   readonly load: Load;
   /** Over which the processor time was counted: the load and the work that was put off. */
   readonly elapsedS: number;
@@ -38,6 +39,8 @@ export interface Sample {
 export interface Bench {
   readonly targets: readonly Target[];
   readonly model: string;
+  /** A model whose provider speaks chat completions alone. Absent: the other APIs are not measured. */
+  readonly chatOnlyModel?: string;
   readonly seconds: number;
   readonly rounds: number;
   /** The least. Default 10. */
@@ -51,8 +54,10 @@ async function idleLoad(seconds: number): Promise<Load> {
   return { requests: 0, errors: 0, durationS: seconds, p50Ms: null, p99Ms: null, events: 0 };
 }
 
-function generate(bench: Bench, target: Target, scenario: Scenario, seconds: number): Promise<Load> {
-  const { model } = bench;
+function generate(bench: Bench, target: Target, scenario: Scenario | ApiScenario, seconds: number): Promise<Load> {
+  const { chatOnlyModel = bench.model, model } = bench;
+  if (typeof scenario === 'object')
+    return replyLoad(apiCall(target, scenario, scenario.isTranslated ? chatOnlyModel : model), STREAMS, seconds);
   switch (scenario) {
     case 'idle':
       return idleLoad(seconds);
@@ -86,7 +91,7 @@ async function settle(target: Target): Promise<void> {
   }
 }
 
-async function measure(bench: Bench, round: number, target: Target, scenario: Scenario): Promise<Sample> {
+async function measure(bench: Bench, round: number, target: Target, scenario: Scenario | ApiScenario): Promise<Sample> {
   const pids = target.pids();
   const started = performance.now();
   const before = usedBy(pids);
@@ -101,7 +106,8 @@ async function measure(bench: Bench, round: number, target: Target, scenario: Sc
     if (pids[part] !== pid) throw new Error(`${part} of ${target.name} ended while it was measured.`);
     cpuUs[part] = defined(after[part], part).cpuUs - defined(before[part], part).cpuUs;
   }
-  return { round, target: target.name, scenario, load, elapsedS, cpuUs };
+  const name = typeof scenario === 'object' ? scenario.name : scenario;
+  return { round, target: target.name, scenario: name, load, elapsedS, cpuUs };
 }
 
 /** One call to each target, which has to be answered: a benchmark of error replies would be worth nothing. */
@@ -128,9 +134,13 @@ async function warmUp(bench: Bench, target: Target): Promise<void> {
     if (slice >= warmUpSlices.least && perSecond < before * 1.05) break;
     before = perSecond;
   }
-  for (const scenario of ['stream-at-once', 'stream'] as const) await generate(bench, target, scenario, sliceSeconds);
+  for (const scenario of ['stream-at-once', 'stream', ...apisAt(bench, target)] as const)
+    await generate(bench, target, scenario, sliceSeconds);
   await settle(target);
 }
+
+const apisAt = ({ chatOnlyModel }: Bench, { name }: Target): readonly ApiScenario[] =>
+  name === 'gateway' && chatOnlyModel !== undefined ? apiScenarios : [];
 
 /** The order changes by round, so that no target always comes after the same one. */
 export function rotate<T>(list: readonly T[], by: number): T[] {
@@ -150,6 +160,12 @@ export async function runRounds(bench: Bench): Promise<Sample[]> {
         samples.push(await measure(bench, round, target, scenario));
       }
     }
+    for (const target of bench.targets)
+      for (const scenario of rotate(apisAt(bench, target), round)) {
+        bench.signal?.throwIfAborted();
+        bench.progress(`round ${round + 1} of ${bench.rounds}: ${scenario.name}, ${target.name}`);
+        samples.push(await measure(bench, round, target, scenario));
+      }
   }
   return samples;
 }

@@ -2,7 +2,15 @@
 import { elementAt } from '@gw/contract/internal/defined';
 import type { Range } from './load/statistics.ts';
 import { isExceeded, type Micro } from './micro.ts';
-import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
+import {
+  type ApiCost,
+  type Figures,
+  isTooDear,
+  type PerPart,
+  type Report,
+  type TargetName,
+  totalWithoutProvider,
+} from './report.ts';
 import { leastWarmUpSeconds, type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
 
 export const title: Record<TargetName, string> = {
@@ -96,6 +104,19 @@ function microTable(micro: readonly Micro[]): string {
   return table([['', 'µs', 'limit', ''], ...rows]);
 }
 
+function apiTable(costs: readonly ApiCost[]): string {
+  const rows = costs.map((cost) => [
+    cost.scenario,
+    show(cost.ratioToChat),
+    showRange(cost.ratioToChatRange),
+    `≤ ${show(cost.limit)}`,
+    show(totalWithoutProvider(cost.cpuUsPerRequest)),
+    String(cost.errors),
+    isTooDear(cost) ? 'exceeded' : 'ok',
+  ]);
+  return table([['', '× chat', 'lowest–highest', 'limit', 'µs', 'errors', ''], ...rows]);
+}
+
 const targetNames = ({ figures }: Report): TargetName[] => [...new Set(figures.map(({ target }) => target))];
 
 export function reportText(report: Report): string {
@@ -121,6 +142,7 @@ export function reportText(report: Report): string {
         ['CPU per request', show(report.budget.cpuUs)],
       ]),
     ],
+    ['CPU of a call of each API / of the same chat completion, 32 connections', apiTable(report.apis ?? [])],
     ['CPU µs per stream that comes at once', partTable(byTarget(report, 'stream-at-once', 'cpuUsPerRequest'))],
     ['CPU µs per stream event, opening included', partTable(byTarget(report, 'stream', 'cpuUsPerEvent'))],
     ['RSS in MB after all rounds', partTable(rss)],

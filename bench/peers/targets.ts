@@ -6,6 +6,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { envoyBinary } from '@gw/stack/binaries';
 import { checkout, inCheckout } from '@gw/stack/checkout';
@@ -21,6 +22,8 @@ export interface Targets {
   readonly targets: readonly Target[];
   readonly peerStates: readonly PeerState[];
   readonly model: string;
+  /** Its provider speaks chat completions alone. */
+  readonly chatOnlyModel: string;
   stop(): Promise<void>;
 }
 
@@ -34,19 +37,44 @@ interface Wanted extends Watch {
   readonly peers: boolean;
 }
 
-const account = '/operator/v1/accounts/acct_demo_enterprise';
+async function post({ controlUrl, operatorToken }: Stack, path: string, body: object): Promise<unknown> {
+  const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' };
+  const url = `${controlUrl}/operator/v1${path}`;
+  const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!reply.ok) throw new Error(`The benchmark could not prepare its gateway: ${await reply.text()}`);
+  return reply.json();
+}
+
+const account = '/accounts/acct_demo_enterprise';
 
 /** Another key of the account that is measured, with a budget that refuses nothing. */
-async function keyWithBudget({ controlUrl, operatorToken }: Stack): Promise<string> {
-  const post = async (path: string, body: object): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' };
-    const reply = await fetch(controlUrl + account + path, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!reply.ok) throw new Error(`The benchmark could not make a key with a budget: ${await reply.text()}`);
-    return reply.json();
-  };
-  const { id, key } = z.object({ id: z.string(), key: z.string() }).parse(await post('/keys', { name: 'benchmark' }));
-  await post('/budgets', { scope: 'key', name: id, unit: 'tokens', amount: 1e12, kind: 'hard' });
+async function keyWithBudget(stack: Stack): Promise<string> {
+  const issued = z.object({ id: z.string(), key: z.string() });
+  const { id, key } = issued.parse(await post(stack, `${account}/keys`, { name: 'benchmark' }));
+  const budget = { scope: 'key', name: id, unit: 'tokens', amount: 1e12, kind: 'hard' };
+  await post(stack, `${account}/budgets`, budget);
   return key;
+}
+
+/** The model of the simulator again, behind a provider that speaks chat completions alone. */
+async function chatOnlyModelOf(stack: Stack): Promise<string> {
+  const id = 'chat-only';
+  const address = { base_url: providerUrlOf(stack), kind: 'simulator', apis: ['chat'] };
+  await post(stack, '/providers', { id, name: id, ...address });
+  const facts = { owned_by: 'benchmark', kind: 'chat', active_parameters_b: 8, total_parameters_b: 8 };
+  await post(stack, '/models', { id, ...facts, model_class: 'small' });
+  const deployment = { id, provider: id, region: 'us-east', pue: 1.2, models: { [id]: modelOf(stack) } };
+  await post(stack, '/deployments', deployment);
+  const body = JSON.stringify({ model: id, input: 'Hello', max_output_tokens: 1 });
+  const headers = { authorization: `Bearer ${stack.keys.enterprise}`, 'content-type': 'application/json' };
+  const isOffered = async () =>
+    (await fetch(`${stack.publicUrl}/v1/responses`, { method: 'POST', headers, body })).status === 200;
+  for (let tries = 0; !(await isOffered()); tries += 1) {
+    if (tries === 100)
+      throw new Error('The gateway does not answer for a provider that speaks chat completions alone.');
+    await delay(200);
+  }
+  return id;
 }
 
 // The address and not "localhost", because looking a name up would be part of what is measured.
@@ -110,10 +138,11 @@ export async function startTargets({ peers, ...watch }: Wanted): Promise<Targets
     ends.push(() => bare.stop());
     const targets = [...targetsOf(stack, budgetKey, port, envoy.pid), gatewayOf(bare, bare.keys.enterprise, 'bare')];
     const model = modelOf(stack);
+    const chatOnlyModel = await chatOnlyModelOf(stack);
     const where = { dir, model, providerUrl: providerUrlOf(stack), simulator: () => simulatorOf(stack) };
     const others = await startPeers({ ...where, ...watch }, peers ? undefined : []);
     ends.push(() => others.stop());
-    return { targets: [...targets, ...others.targets], peerStates: others.states, model, stop };
+    return { targets: [...targets, ...others.targets], peerStates: others.states, model, chatOnlyModel, stop };
   } catch (error) {
     await stop();
     throw error;
