@@ -27,6 +27,7 @@ describe('the headers of a provider', () => {
   it('switch on features by which the provider calls nobody else and keeps nothing', () => {
     const betas = [
       'claude-code-20250219',
+      'computer-use-2025-11-24',
       'interleaved-thinking-2025-05-14',
       'mcp-client-2025-04-04',
       'code-execution-2025-05-22',
@@ -35,7 +36,7 @@ describe('the headers of a provider', () => {
       'context-1m',
     ];
     expect(headersOf('messages', ['messages'], { 'anthropic-beta': betas.join(', ') })).toMatchObject({
-      'anthropic-beta': 'claude-code-20250219,interleaved-thinking-2025-05-14',
+      'anthropic-beta': 'claude-code-20250219,computer-use-2025-11-24,interleaved-thinking-2025-05-14',
     });
     expect(headersOf('messages', ['messages'], { 'anthropic-beta': 'skills-2025-10-02' })).not.toHaveProperty(
       'anthropic-beta',

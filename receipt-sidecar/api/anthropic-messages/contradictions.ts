@@ -7,12 +7,17 @@ import { isObject, listOf } from './prompt-size.ts';
 const unsupported = (param: string, why: string): ApiError =>
   apiError('unsupported_field', { param, message: `\`${param}\` is not supported: ${why}` });
 
+const accountOfGateway = 'the account with the provider is the gateway’s. Leave it out.';
+
 /** Fields that name something that a provider keeps, or steer where it runs a call, by why they are refused. */
 const refusedFields: Readonly<Record<string, string>> = {
   container: 'no code is run at a provider. Leave it out.',
   inference_geo: 'the gateway chooses where a call runs. Send `gw.region` instead.',
-  workspace_id: 'the account with the provider is the gateway’s. Leave it out.',
-  user_profile_id: 'the account with the provider is the gateway’s. Leave it out.',
+  workspace_id: accountOfGateway,
+  user_profile_id: accountOfGateway,
+  billing_policy: accountOfGateway,
+  fallback_credit_token: accountOfGateway,
+  thread: 'nothing is stored. Send the messages of the earlier turns in `messages`.',
 };
 
 /** Beginnings of the types of tools that a provider runs by calls elsewhere, or by code. */
@@ -60,6 +65,9 @@ function inContent(content: unknown, path: string, depth = 0): ApiError | null {
     if (!isObject(block)) continue;
     const here = `${path}[${at}]`;
     const { source } = block;
+    // A tool that comes amid the conversation can be one that the provider runs.
+    if (block.type === 'tool_addition')
+      return unsupported(here, 'tools that can be judged are those in `tools`. Send the tool there.');
     if (block.type === 'container_upload' || (isObject(source) && source.type === 'file'))
       return unsupported(
         block.type === 'container_upload' ? here : `${here}.source`,

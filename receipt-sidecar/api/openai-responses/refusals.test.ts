@@ -104,3 +104,18 @@ describe('nothing refers to what is stored, and no provider calls elsewhere', ()
       expect(problemOf({ input: [item] })).toEqual(['invalid_image_url', 'input[0].output[0].image_url']);
   });
 });
+
+describe('a file at the provider, which may be of another account, is refused', () => {
+  test.each([
+    ['input[0].content[0].file_id', { role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }],
+    ['input[0].content[0].file_id', { role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }],
+    [
+      'input[0].output[0].file_id',
+      { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image', file_id: 'file-1' }] },
+    ],
+    [
+      'input[0].output.file_id',
+      { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'file-1' } },
+    ],
+  ])('%s', (param, item) => expect(problemOf({ input: [item] })).toEqual(['unsupported_field', param]));
+});

@@ -35,11 +35,24 @@ function refusedItem(body: JsonObject): ApiError | null {
     if (typeOfItem(item) === 'item_reference')
       return unsupported(path, `${keepsNothing} Send the item itself in place of its id. ${reasoningToo}`);
     const refused =
+      fileIn(item.content, `${path}.content`) ??
+      fileIn(item.output, `${path}.output`) ??
       linkInParts(item.content, `${path}.content`) ??
       linkInParts(Array.isArray(item.output) ? item.output : [item.output], `${path}.output`) ??
       refusedTool(item.tools, `${path}.tools`);
     if (refused) return refused;
   }
+  return null;
+}
+
+function fileIn(parts: unknown, path: string): ApiError | null {
+  const isList = Array.isArray(parts);
+  for (const [at, { file_id: id }] of listOf(isList ? parts : [parts]).entries())
+    if (isGiven(id))
+      return unsupported(
+        `${path}${isList ? `[${at}]` : ''}.file_id`,
+        'the gateway keeps no files, and those at the provider are not told apart by account. Send the content itself.',
+      );
   return null;
 }
 
