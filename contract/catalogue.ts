@@ -10,7 +10,10 @@ export const modelSchema = z
   .strictObject({
     id: z.string(),
     object: z.literal('model'),
+    type: z.literal('model').describe('As Anthropic’s clients read it'),
+    display_name: z.string().describe('The id'),
     created: z.int().describe('Seconds since 1970'),
+    created_at: z.iso.datetime().describe('The same as a time'),
     owned_by: z.string(),
     kind: z.enum(['chat', 'embedding']).describe('What it serves: chat and text completions, or embeddings'),
     context_window: z.int().positive().nullable().describe('Tokens; null if unknown'),

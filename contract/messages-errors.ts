@@ -13,6 +13,9 @@ export const messagesPath = '/v1/messages';
 
 export const isMessagesPath = (path: string): boolean => path === messagesPath || path.startsWith(`${messagesPath}/`);
 
+/** Where a key may come as `x-api-key`: clients of that API list models, too. */
+export const takesApiKey = (path: string): boolean => isMessagesPath(path) || /^\/v1\/models(?:$|\/)/.test(path);
+
 const typeOfStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',

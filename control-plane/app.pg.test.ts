@@ -49,11 +49,20 @@ test('models come whole, those that chat first, and say which regions serve them
   for (const query of ['?api-version=2024-10-21', '?beta=true&api-version=preview'])
     expect((await running.get(`/v1/models${query}`)).json()).toEqual(list);
   expect((await running.get('/v1/models/sim-small?api-version=2024-10-21')).statusCode).toBe(200);
-  expect((await running.get('/v1/models?limit=1')).statusCode).toBe(400);
+  for (const query of ['?limit=0', '?after_id=nothing', '?before_id=sim-small'])
+    expect((await running.get(`/v1/models${query}`)).statusCode).toBe(400);
+  const page = (await running.get('/v1/models?limit=2&after_id=sim-large')).json();
+  expect(page).toMatchObject({ data: [list.data[1], list.data[2]], has_more: true, last_id: 'sim-small' });
+  expect((await running.get('/v1/models?limit=1000&after_id=sim-small')).json()).toMatchObject({
+    data: [list.data[3]],
+    has_more: false,
+  });
   expect(list.data.map((model) => model.id)).toEqual(['sim-large', 'sim-measured', 'sim-small', 'sim-embed']);
   expect(list).toMatchObject({ has_more: false, first_id: 'sim-large', last_id: 'sim-embed' });
   expect(list.data[0]).toMatchObject({
     object: 'model',
+    type: 'model',
+    display_name: 'sim-large',
     owned_by: 'simulator',
     context_window: 131_072,
     kind: 'chat',

@@ -1,6 +1,6 @@
 /** Errors that Envoy answers with by itself, and what routes have for the form of errors of their API. */
 import type { Addresses, ApiError } from '@gw/contract/errors';
-import { isMessagesPath } from '@gw/contract/messages-errors';
+import { takesApiKey } from '@gw/contract/messages-errors';
 import { shownRequestId, withMessages } from './messages-lua.ts';
 import { perRoute } from './route-parts.ts';
 import { refusal } from './sink.ts';
@@ -26,7 +26,7 @@ export const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...wi
 
 /** The parts of a route by the API of its path. */
 export const formOf = (path: string): { typed_per_filter_config?: object; response_headers_to_add?: object[] } =>
-  isMessagesPath(path) ? { typed_per_filter_config: withMessages, response_headers_to_add: [shownRequestId] } : {};
+  takesApiKey(path) ? { typed_per_filter_config: withMessages, response_headers_to_add: [shownRequestId] } : {};
 
 interface DirectError {
   readonly name: string;

@@ -93,13 +93,20 @@ const waitsForFirst = { headers: [{ name: idempotencyKeyHeader, present_match: t
 function controlRoutes(route: Route): object[] {
   const limits = rateLimits(route.limit ?? 'calls');
   const { headers } = methodMatch(route.method);
+  const form = formOf(route.path);
   const within = (timeout: string, further: object[] = []) => ({
     name: 'control',
     match: { ...pathMatch(route.path), headers: [...headers, ...further] },
     route: { cluster: 'control_plane', rate_limits: limits, ...patience(route, timeout) },
     // Node would refuse an unknown `expect` without an error body.
     request_headers_to_remove: ['authorization', 'cookie', 'expect', limitsDecidedHeader],
-    typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
+    ...form,
+    typed_per_filter_config: {
+      ...keyAndScope(route),
+      ...withoutSidecar,
+      ...withoutLua,
+      ...form.typed_per_filter_config,
+    },
   });
   const others = within('10s');
   return route.method === 'GET' ? [others] : [within(waitsForFirst.timeout, waitsForFirst.headers), others];

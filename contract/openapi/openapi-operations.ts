@@ -13,7 +13,7 @@ import {
   proofQuerySchema,
   receiptProofSchema,
 } from '../evidence.ts';
-import { inferenceQuerySchema } from '../inference-query.ts';
+import { inferenceQuerySchema, modelsQuerySchema } from '../inference-query.ts';
 import {
   issuedKeySchema,
   keyCreateSchema,
@@ -107,7 +107,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     request: embeddingRequestSchema,
     response: embeddingResponseSchema,
   },
-  'GET /v1/models': { id: 'listModels', query: inferenceQuerySchema, response: modelListSchema },
+  'GET /v1/models': { id: 'listModels', query: modelsQuerySchema, response: modelListSchema },
   'GET /v1/models/{model_id}': { id: 'readModel', query: inferenceQuerySchema, response: modelSchema },
   'GET /v1/regions': { id: 'listRegions', response: regionListSchema },
   'GET /v1/regions/{region_code}': { id: 'readRegion', response: regionSchema },

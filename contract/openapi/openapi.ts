@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { errorCatalogue, fieldErrors } from '../error-catalogue.ts';
 import { packJobSchema } from '../evidence.ts';
 import { defined } from '../internal/defined.ts';
-import { isMessagesPath } from '../messages-errors.ts';
+import { takesApiKey } from '../messages-errors.ts';
 import { operatorErrorCatalogue } from '../operator-errors.ts';
 import { receiptSchema } from '../receipt.ts';
 import { type Route, routes } from '../routes.ts';
@@ -123,7 +123,7 @@ function operation(route: Route): Json {
   };
 }
 
-const securityOf = ({ path }: Route): Json[] => [{ bearer: [] }, ...(isMessagesPath(path) ? [{ apiKey: [] }] : [])];
+const securityOf = ({ path }: Route): Json[] => [{ bearer: [] }, ...(takesApiKey(path) ? [{ apiKey: [] }] : [])];
 
 const parameterTexts: Readonly<Record<string, string>> = {
   model_id: 'May hold slashes, raw or as %2F',

@@ -1,7 +1,7 @@
 /** `/v1/models*`, `/v1/regions*` and `/v1/use-policy`: from the snapshot in memory, so that they answer while Postgres and Redis are away. */
-import { modelListSchema, modelSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
-import { apiError } from '@gw/contract/errors';
-import { inferenceQuerySchema } from '@gw/contract/inference-query';
+import { type ModelObject, modelListSchema, modelSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
+import { apiError, fieldError } from '@gw/contract/errors';
+import { inferenceQuerySchema, type ModelsQuery, modelsQuerySchema } from '@gw/contract/inference-query';
 import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { pageOf } from '@gw/contract/list';
@@ -24,8 +24,14 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
   };
 
   const schema = { querystring: inferenceQuerySchema };
-  app.get('/v1/models', { config: { reply: modelListSchema }, schema }, (request) =>
-    pageOf(modelObjects(snapshot(), identityOf(request).models), (m) => m.id),
+  app.get<{ Querystring: ModelsQuery }>(
+    '/v1/models',
+    { config: { reply: modelListSchema }, schema: { querystring: modelsQuerySchema } },
+    (request, reply) => {
+      const models = modelObjects(snapshot(), identityOf(request).models);
+      const page = modelPage(models, request.query);
+      return page ?? refuse(reply, fieldError('after_id', '`after_id` names no model of the list.'), addresses);
+    },
   );
 
   // A wildcard, because the id may hold slashes, raw or as %2F; the router decodes it once.
@@ -72,6 +78,13 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
       return regionObject(current, region, models, { requestedAt, troubleOf });
     },
   );
+}
+
+/** Returns null if `after_id` names none of the models. */
+function modelPage(models: readonly ModelObject[], { after_id: after, limit = models.length }: ModelsQuery) {
+  const from = after === undefined ? 0 : models.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && from === 0) return null;
+  return pageOf(models.slice(from, from + limit), ({ id }) => id, from + limit < models.length);
 }
 
 /** A set that this release cannot read is not in force at the sidecars either, which then screen by what they have. */

@@ -159,3 +159,15 @@ test('what would have a provider run tools, read files or choose the place is re
     expect(error).toMatchObject({ status: 400, error: { error: { code: 'unsupported_field', param } } });
   }
 });
+
+test('models are listed page by page, with what this client shows of one', async () => {
+  const listed = [];
+  for await (const model of client.models.list({ limit: 2 })) listed.push(model);
+  expect(listed).toEqual(expect.arrayContaining([expect.objectContaining({ id: 'sim-small', type: 'model' })]));
+  expect(listed.length).toBeGreaterThan(2);
+  const [first] = listed;
+  expect(await client.models.retrieve(String(first?.id))).toEqual(first);
+  const error = await client.models.retrieve('none').catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(Anthropic.NotFoundError);
+  expect(error).toMatchObject({ type: 'not_found_error', requestID: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+});

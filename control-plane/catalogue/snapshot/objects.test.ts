@@ -50,7 +50,10 @@ test('an alias is listed behind the models, with what holds for all that serve i
   expect(modelObjects(snapshot, null).at(-1)).toEqual({
     id: 'best',
     object: 'model',
+    type: 'model',
+    display_name: 'best',
     created: 7,
+    created_at: '1970-01-01T00:00:07.000Z',
     owned_by: 'gw',
     kind: 'chat',
     context_window: 8,

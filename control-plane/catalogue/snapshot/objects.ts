@@ -27,6 +27,16 @@ export const modelObjects = (snapshot: Snapshot, allowed: AllowedModels): ModelO
   ...snapshot.aliases.flatMap((alias) => (isAllowed(allowed, alias.id) ? (aliasObject(snapshot, alias) ?? []) : [])),
 ];
 
+/** The names of both APIs whose clients list models. */
+const named = (id: string, created: number) => ({
+  id,
+  object: 'model' as const,
+  type: 'model' as const,
+  display_name: id,
+  created,
+  created_at: new Date(created * 1000).toISOString(),
+});
+
 /** Nobody has made an alias but whoever runs the gateway. */
 const ownerOfAliases = 'gw';
 
@@ -44,9 +54,7 @@ function aliasObject(snapshot: Snapshot, { created, id, targets }: SnapshotAlias
   const regions = new Set(served.flatMap(({ deployments }) => deployments.map(({ region }) => region)));
   const tiers = new Set(served.flatMap(({ deployments, model }) => tiersOf(model, deployments)));
   return {
-    id,
-    object: 'model',
-    created,
+    ...named(id, created),
     owned_by: ownerOfAliases,
     kind: first.model.kind,
     context_window: windows.reduce((least, each) => (least === null || each === null ? null : Math.min(least, each))),
@@ -62,9 +70,7 @@ function plainModels(snapshot: Snapshot, allowed: AllowedModels): ModelObject[] 
     const regions = regionsServing(snapshot, model.id);
     if (!isAllowed(allowed, model.id) || regions.length === 0) return [];
     return {
-      id: model.id,
-      object: 'model' as const,
-      created: model.created,
+      ...named(model.id, model.created),
       owned_by: model.ownedBy,
       kind: model.kind,
       context_window: model.contextWindow,
