@@ -101,3 +101,31 @@ test('standing still amid a stream: the same', async () => {
   expectError('messages', await readRest());
   goOn();
 });
+
+test('killed while a provider counts tokens: an error of its API, and no word of the provider', async () => {
+  const marker = newMarker();
+  // No tokenizer counts a picture.
+  const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
+  const messages = [{ role: 'user', content: [{ type: 'image', source }] }];
+  const { keys, publicUrl } = gateway.stack;
+  const asked = fetch(`${publicUrl}/v1/messages/count_tokens`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': keys.auditPlus,
+      'x-sim-hold': 'start',
+      'x-sim-marker': marker,
+    },
+    body: JSON.stringify({ model: 'sim-large', messages }),
+  });
+  await eventually('the provider to have the call', async () => (await gateway.client.reachedProvider(marker)) === 1);
+  gateway.kill('receipt-sidecar');
+  await delay(50);
+  await release(marker);
+  const reply = await asked;
+  expect([reply.status, await reply.json()]).toEqual([
+    502,
+    { type: 'error', error: expect.objectContaining({ code: 'upstream_error' }), request_id: expect.any(String) },
+  ]);
+  expect(reply.headers.get('x-gw-receipt-id')).toBeNull();
+});

@@ -88,6 +88,14 @@ describe('a stream that a provider does not end in order', () => {
     });
   });
 
+  test('gets the message_stop that clients wait for, once the provider has told why it ends', () => {
+    for (const length of [1_000_000, 7]) {
+      const { events, facts } = readAll(usual.slice(0, -1), length);
+      expect(events).toEqual(readAll(usual).events);
+      expect(facts).toMatchObject([{ failed: false, isWritten: true }]);
+    }
+  });
+
   test('gets the counts that it lacks, with the end that the provider has told', () => {
     const bare = { type: 'message_delta', delta: { stop_reason: 'max_tokens', stop_sequence: null } };
     const { events } = readAll([...usual.slice(0, 5), bare, stop]);

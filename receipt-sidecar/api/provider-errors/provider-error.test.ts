@@ -78,6 +78,15 @@ it.each([
   expect(providerError(400, body, embedded)).toMatchObject({ code: 'upstream_rejected_request', param: null });
 });
 
+it('names no field where the provider names none, though it takes some not at all', () => {
+  const provider = { model: 'm', fields: { user: null }, added: [] };
+  for (const param of [null, undefined])
+    expect(providerError(400, said({ message: 'A message cannot follow', param }), chat, provider)).toMatchObject({
+      code: 'upstream_rejected_request',
+      param: null,
+    });
+});
+
 it('takes the first of a list of faults, with the field of the request but nothing deeper', () => {
   const detail = [
     { type: 'x', loc: ['body', 'messages', 0, 'inner', 'str'], msg: 'Give a text.', input: 'secret' },

@@ -25,6 +25,7 @@ export interface ProviderNames {
 
 /** Returns the field as the client wrote it: of several that the provider takes by one name the one that the client has given. */
 function fieldOfClient(param: unknown, { outputField }: ParsedRequest, fields: ProviderNames['fields']): unknown {
+  if (typeof param !== 'string') return null;
   const written = Object.keys(fields).filter((field) => fields[field] === param);
   if (outputField !== null && (outputField === param || written.includes(outputField))) return outputField;
   return written[0] ?? param;
