@@ -1,7 +1,6 @@
 /**
- * The arithmetic of limits: a request takes from all its token buckets and day budgets or from none. It takes one token of each, but
- * from the bucket of bytes as many as its body has KiB. `take.lua.ts` makes the same decision inside Redis; a property test compares
- * the two.
+ * The arithmetic of limits: a request takes from all its token buckets and day budgets or from none, of each limit its cost there.
+ * `take.lua.ts` makes the same decision inside Redis; a property test compares the two.
  *
  * Tokens are counted in thousandths, which is what an integer rate per second adds in a millisecond. So nothing is rounded, and the wait
  * that a refusal names is sufficient.
@@ -19,9 +18,11 @@ export interface Limit {
   readonly rate: Rate | null;
   /** Requests per UTC day. */
   readonly perDay: number | null;
+  /** The bucket falls below zero where a request has used more than it took, so that its rate holds over time. Default: it does not. */
+  readonly owes?: boolean;
 }
 
-/** Tokens that a request takes from a bucket: 1 for calls, the KiB of its body for bytes. */
+/** How much a request takes from a limit: 1 for calls, the KiB of its body for bytes, the tokens of its prompt and answer. */
 export type Cost = number;
 
 export interface LimitState {
@@ -74,7 +75,7 @@ export function advance(state: LimitState, { rate }: Limit, nowMs: number): void
 
 const lackOf = ({ perDay, rate }: Limit, { milliTokens, used }: LimitState, cost: Cost): number =>
   (rate !== null && milliTokens < cost * 1000 - rounding ? lack.rate : 0) |
-  (perDay !== null && used >= perDay ? lack.day : 0);
+  (perDay !== null && used + cost > perDay ? lack.day : 0);
 
 /**
  * Takes one request from each state, in place, unless a limit outside the bits `shadow` is exhausted. An exhausted limit in shadow
@@ -95,7 +96,7 @@ export function takeTogether(
     const lacks = lacking >> (2 * index);
     if (limit.rate !== null && (lacks & lack.rate) === 0)
       state.milliTokens = Math.max(0, state.milliTokens - cost * 1000);
-    if ((lacks & lack.day) === 0) state.used += 1;
+    if ((lacks & lack.day) === 0) state.used += cost;
   }
   return lacking;
 }
@@ -105,7 +106,7 @@ export const quotaStateOf = (
   { milliTokens, used }: Pick<LimitState, 'milliTokens' | 'used'>,
   cost: Cost = 1,
 ): QuotaState => ({
-  remaining: rate === null ? 0 : Math.floor((milliTokens + rounding) / 1000),
+  remaining: rate === null ? 0 : Math.max(0, Math.floor((milliTokens + rounding) / 1000)),
   nextTokenMs:
     rate === null || milliTokens >= cost * 1000 - rounding
       ? 0

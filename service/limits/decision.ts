@@ -18,7 +18,7 @@ export interface KeyedLimit {
   /** Redis key. */
   readonly key: string;
   readonly limit: Limit;
-  /** Default: 1. Only the last limit of a request may have another cost. */
+  /** Default: 1. */
   readonly cost?: Cost;
 }
 
@@ -33,8 +33,8 @@ export interface TakenInRedis {
 const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>
   limitKey(accountId, of === 'account' ? kind : `${kind}:${id}`);
 
-export function keyedLimits(accountId: string, kind: string, { body, levels }: DrawnLimits): KeyedLimit[] {
-  const limits: KeyedLimit[] = levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
+export function keyedLimits(accountId: string, kind: string, { body, cost = 1, levels }: DrawnLimits): KeyedLimit[] {
+  const limits = levels.map((level): KeyedLimit => ({ key: keyOf(accountId, kind, level), limit: level.limit, cost }));
   // `bytes` cannot be a key id, which has 12 characters.
   if (body) limits.push({ key: limitKey(accountId, `${kind}:bytes`), limit: body.limit, cost: body.kib });
   return limits;

@@ -13,6 +13,8 @@ export type Level = { readonly of: 'account' | 'key'; readonly id: string; reado
 export interface DrawnLimits {
   /** The account's limit, then that of the key if it has one. */
   readonly levels: readonly Level[];
+  /** How much the call takes from each of them. Default: 1. */
+  readonly cost?: number;
   /** The bucket of bytes and the cost of the body; null: no cost. Shadow mode of the rate applies to this bucket too. */
   readonly body: { readonly limit: Limit; readonly kib: number } | null;
   readonly shadow: readonly ShadowLimit[];

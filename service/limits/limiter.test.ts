@@ -52,7 +52,7 @@ test('what was admitted is told again if the connection breaks while it is told,
   const limiter = limiterOn(async (...commands) => {
     if (isAway) throw new Error('gone');
     const settled = commands.find((command) => command.includes(settle));
-    if (settled) told.push(String(settled.at(-2)));
+    if (settled) told.push(String(settled.at(-3)));
     if (settled && told.length === 1) throw new Error('gone again');
     return answers(commands);
   });

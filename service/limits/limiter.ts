@@ -5,9 +5,11 @@
  * is known to hang, requests do not wait for it. It is probed in the background, and learns what was admitted meanwhile before it
  * decides again.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Logger } from '../log.ts';
 import type { RedisWriter } from '../redis-writer.ts';
 import { watchAnswers } from './answer-watch.ts';
+import { lack } from './bucket.ts';
 import {
   type Decision,
   decisionOf,
@@ -19,7 +21,7 @@ import {
 } from './decision.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
 import { type LocalShares, openLocalShares } from './local-shares.ts';
-import { type LimitScripts, openRedisLimits, type RedisLimits } from './redis-limits.ts';
+import { type Debt, type LimitScripts, openRedisLimits, type RedisLimits } from './redis-limits.ts';
 
 export interface LimiterOptions {
   /** Without a command time-out, since the limiter has its own. */
@@ -41,10 +43,21 @@ export interface LimiterOptions {
 /** Much longer than Redis takes, much shorter than Envoy waits. */
 export const limitTimes = { patienceMs: 250, probeMs: 100 } as const;
 
+/** A decision, and its time by the clock of this instance. */
+export interface Taken {
+  readonly lacking: number;
+  readonly decidedMs: number;
+}
+
 export interface Limiter {
   decide(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision>;
   /** Returns the remaining limits as a decision that takes nothing; null without Redis. */
   left(accountId: string, kind: string, drawn: DrawnLimits): Promise<Decision | null>;
+  /**
+   * Takes `more` of the limits from which a call has taken, since it used more, or gives back if `more` is negative. Nobody waits for it. It counts
+   * in the bucket now, and in the day on which the call took.
+   */
+  correct(accountId: string, kind: string, drawn: DrawnLimits, taken: Taken, more: number): void;
   /** Whether this instance decides without Redis. */
   readonly local: () => boolean;
   stop(): void;
@@ -77,11 +90,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   };
 
   /** Redis may still decide the pending request. Its answer then arrives before that of a probe, and so before debts are settled. */
-  const decideWithout = (
-    taking: Promise<TakenInRedis> | null,
-    limits: readonly KeyedLimit[],
-    shadow: number,
-  ): Decision => {
+  const decideWithout = (taking: Promise<TakenInRedis> | null, limits: readonly KeyedLimit[], shadow: number) => {
     const decision = decideHere(limits, shadow);
     const forgive = (late: TakenInRedis): void => {
       if (decision.lacking === 0 && late.lacking === 0) shares.forgive(limits, late.atMs);
@@ -91,6 +100,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   };
 
   return {
+    correct: corrections(shares, debts.tell, { now, isAway: absence.lasts }),
     local: absence.lasts,
     stop() {
       absence.stop();
@@ -119,6 +129,24 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   };
 }
 
+/** Corrects what calls have taken: here while Redis is away, else there. */
+function corrections(
+  shares: Pick<LocalShares, 'correct'>,
+  tell: (key: string, debt: Debt) => void,
+  { isAway, now }: Pick<LimiterOptions, 'now'> & { readonly isAway: () => boolean },
+): Limiter['correct'] {
+  return (accountId, kind, drawn, { decidedMs, lacking }, more) => {
+    const day = Math.floor(decidedMs / dayMs);
+    for (const [index, { key, limit }] of keyedLimits(accountId, kind, drawn).entries()) {
+      // Nothing was taken from an exhausted limit in shadow.
+      const lacks = lacking >> (2 * index);
+      const debt = { limit, milliTokens: lacks & lack.rate ? 0 : more * 1000, used: lacks & lack.day ? 0 : more, day };
+      if (isAway()) shares.correct(key, debt, now());
+      else tell(key, debt);
+    }
+  };
+}
+
 /** Tells Redis what was admitted here, until it has counted it. */
 function settlement(
   shares: LocalShares,
@@ -126,20 +154,21 @@ function settlement(
   { isAway, now, probeMs }: Pick<LimiterOptions, 'now' | 'probeMs'> & { readonly isAway: () => boolean },
 ) {
   let timer: NodeJS.Timeout | undefined;
+  const tell = (key: string, debt: Debt): void => {
+    redis.settle(key, debt, now()).catch(() => {
+      shares.owe(key, debt);
+      // Maybe no request fails that would begin another absence, at whose end this is made up for.
+      timer ??= setTimeout(again, probeMs).unref();
+    });
+  };
   const settle = (): void => {
-    const nowMs = now();
-    for (const [key, debt] of shares.collectDebts(nowMs))
-      redis.settle(key, debt, nowMs).catch(() => {
-        shares.owe(key, debt);
-        // Maybe no request fails that would begin another absence, at whose end this is made up for.
-        timer ??= setTimeout(again, probeMs).unref();
-      });
+    for (const [key, debt] of shares.collectDebts(now())) tell(key, debt);
   };
   const again = (): void => {
     timer = undefined;
     if (!isAway()) settle();
   };
-  return { settle, stop: () => clearTimeout(timer) };
+  return { settle, tell, stop: () => clearTimeout(timer) };
 }
 
 /** Probe intervals after which a connection without an answer is replaced. */

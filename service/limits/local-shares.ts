@@ -1,7 +1,7 @@
 /**
  * An instance's share of each limit, for decisions while Redis is unavailable.
  *
- * Invariant: only time refills a share. It survives outages, and follows the state in Redis otherwise, so that neither an outage nor a
+ * Invariant: only time refills a share, and calls that used less than they took. It survives outages, and follows the state in Redis otherwise, so that neither an outage nor a
  * flapping Redis refills a bucket or a day a second time. Calls admitted here are owed to Redis until it has counted them. This holds for
  * the limits that are remembered; a forgotten one starts over.
  */
@@ -34,6 +34,8 @@ export interface LocalShares {
   collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
   /** Restores a debt that Redis could not count. */
   owe(key: string, debt: Debt): void;
+  /** Takes from a share what a call used beyond what it took, and owes it to Redis; a negative debt gives back. */
+  correct(key: string, debt: Debt, nowMs: number): void;
   /** Cancels the debt of a request that Redis has counted after all, at `decidedMs` of its clock. */
   forgive(limits: readonly KeyedLimit[], decidedMs: number): void;
 }
@@ -51,10 +53,10 @@ export function openLocalShares(instances: number): LocalShares {
   const shares = new Map<string, LocalShare>();
   const indebted = new Set<string>();
 
-  // A bucket smaller than the cost of a request would never admit it.
+  // A share smaller than the cost of a request would never admit it.
   const partOf = ({ perDay, rate }: Limit, cost: Cost): Limit => ({
     rate: rate && { perS: rate.perS / instances, burst: Math.max(cost, Math.floor(rate.burst / instances)) },
-    perDay: perDay === null ? null : Math.ceil(perDay / instances),
+    perDay: perDay === null ? null : Math.min(perDay, Math.max(cost, Math.ceil(perDay / instances))),
   });
 
   const open = ({ cost = 1, key, limit }: KeyedLimit, nowMs: number): LocalShare => {
@@ -82,6 +84,16 @@ export function openLocalShares(instances: number): LocalShares {
   return {
     owe,
 
+    correct(key, debt, nowMs) {
+      const share = shares.get(key);
+      if (!share) return;
+      const { part, state } = share;
+      advance(state, part, nowMs);
+      if (part.rate) state.milliTokens = Math.min(part.rate.burst * 1000, state.milliTokens - debt.milliTokens);
+      if (debt.day === state.day) state.used = Math.max(0, state.used + debt.used);
+      owe(key, debt);
+    },
+
     forgive(limits, decidedMs) {
       for (const { cost = 1, key } of limits) {
         const share = shares.get(key);
@@ -91,7 +103,7 @@ export function openLocalShares(instances: number): LocalShares {
         share.owed = {
           ...owed,
           milliTokens: Math.max(0, milliTokens - cost * 1000),
-          used: isOfDay ? Math.max(0, used - 1) : used,
+          used: isOfDay ? Math.max(0, used - cost) : used,
         };
       }
     },
@@ -122,7 +134,7 @@ export function openLocalShares(instances: number): LocalShares {
           // As in Redis, an exhausted limit in shadow owes nothing.
           const lacks = lacking >> (2 * index);
           const milliTokens = lacks & lack.rate ? 0 : cost * 1000;
-          owe(key, { limit: whole, milliTokens, used: lacks & lack.day ? 0 : 1, day: state.day });
+          owe(key, { limit: whole, milliTokens, used: lacks & lack.day ? 0 : cost, day: state.day });
         }
       }
       return { lacking, quotaStates: levels.map(({ cost, limit, state }) => quotaStateOf(limit, state, cost)) };

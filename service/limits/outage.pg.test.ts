@@ -157,6 +157,52 @@ test('a Redis that takes no writes decides nothing, and is not asked by each req
   expect((await ask(limiter, drawn)).quotaStates[0]?.remaining).toBe(0);
 });
 
+test('tokens that two instances reserve and settle are what calls used, also through an outage', async () => {
+  const instances = await Promise.all([1, 2].map(() => limiters.open({ instances: 2 })));
+  const [one, other] = instances as [Limiter, Limiter];
+  // Nothing that would show refills within the test.
+  const limit = { ...limitOf(0.001, 1000, 5000), owes: true };
+  const drawn = (cost: number) => ({ ...drawnOf(limit, { ...limit, perDay: null }), cost });
+  let account = 'a';
+  const take = async (limiter: Limiter, cost: number) => {
+    const decidedMs = Date.now();
+    const { admitted, lacking, quotaStates } = await limiter.decide(account, 'tokens', drawn(cost));
+    const settle = (used: number) =>
+      limiter.correct(account, 'tokens', drawn(cost), { lacking, decidedMs }, used - cost);
+    return { admitted, settle, left: quotaStates.map(({ remaining }) => remaining), quotaStates };
+  };
+  const kept = (field: 'b' | 'n') => limiters.redis.hget(limitKey(account, 'tokens'), field).then(Number);
+  const counted = () => expect.poll(async () => [Math.round((await kept('b')) / 1000), await kept('n')]);
+
+  const first = await take(one, 600);
+  expect((await take(other, 600)).admitted).toBe(false);
+  first.settle(100);
+  await counted().toEqual([900, 100]);
+  const second = await take(other, 300);
+  expect(second).toMatchObject({ admitted: true, left: [600, 600] });
+  // It used more than it took, and more than there is.
+  second.settle(1500);
+  await counted().toEqual([-600, 1600]);
+  const { quotaStates } = await take(one, 1);
+  expect(quotaStates[0]).toMatchObject({ remaining: 0, remainingDay: 3400 });
+  expect(quotaStates[0]?.nextTokenMs).toBeGreaterThan(600e6);
+
+  account = 'b';
+  const under = await take(one, 400);
+  await take(other, 0);
+  await limiters.take();
+  // Half of the 600 that are left.
+  const alone = [await take(one, 200), await take(one, 200)];
+  under.settle(50);
+  const more = await take(one, 200);
+  more.settle(20);
+  await limiters.bringBack();
+  expect([...alone, more].map(({ admitted }) => admitted)).toEqual([true, false, true]);
+  for (const limiter of instances) await isBack(limiter);
+  // 200 of a call that nobody settles, which is not given back: it refills.
+  await counted().toEqual([1000 - 50 - 200 - 20, 50 + 200 + 20]);
+}, 60_000);
+
 test.each([
   ['takes no writes', () => limiters.redis.config('SET', 'maxmemory', '1')],
   ['is away', () => limiters.take()],

@@ -8,12 +8,12 @@ import { everyLimit, type Limit } from './bucket.ts';
 import type { KeyedLimit, TakenInRedis } from './decision.ts';
 import { leftScript, settleScript, takeScript } from './take.lua.ts';
 
-/** Calls that an instance admitted itself and Redis has not counted. */
+/** Redis has not counted it: calls that an instance admitted itself, and what calls used beyond what they took, or less (negative). */
 export interface Debt {
   readonly limit: Limit;
-  /** Thousandths of tokens still missing from the bucket for them. */
+  /** Thousandths of tokens still missing from the bucket. */
   readonly milliTokens: number;
-  /** Requests on `day`. */
+  /** To add to the use of `day`. */
   readonly used: number;
   readonly day: number;
 }
@@ -49,9 +49,7 @@ export function openRedisLimits(
 
   const takeFrom = async (limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis> => {
     const args = [shadow & everyLimit.rate ? '1' : '0', shadow & everyLimit.day ? '1' : '0'];
-    for (const { limit } of limits) args.push(...rateArgs(limit), `${limit.perDay ?? -1}`);
-    const cost = limits.at(-1)?.cost;
-    if (cost !== undefined) args.push(`${cost}`);
+    for (const { cost = 1, limit } of limits) args.push(...rateArgs(limit), `${limit.perDay ?? -1}`, `${cost}`);
     const reply = await gwTake(
       limits.map(({ key }) => key),
       args,
@@ -73,7 +71,8 @@ export function openRedisLimits(
     },
     settle: (key, { day, limit, milliTokens, used }, nowMs) => {
       const daysAgo = Math.floor(nowMs / dayMs) - day;
-      return gwSettle([key], [...rateArgs(limit), `${milliTokens}`, `${used}`, `${daysAgo}`]);
+      const owes = limit.owes === true ? '1' : '0';
+      return gwSettle([key], [...rateArgs(limit), `${milliTokens}`, `${used}`, `${daysAgo}`, owes]);
     },
     probe: async (accountId) => {
       // A user without permission for this sends the scripts with EVAL later.

@@ -1,7 +1,7 @@
 /**
  * `takeTogether` of `bucket.ts` as an atomic step inside Redis, on Redis' own clock, so that any number of instances agree.
  *
- * A limit is a hash: b, thousandths of tokens; m, their time in ms; d, the day; n, the requests of that day. Releases share it, so the
+ * A limit is a hash: b, thousandths of tokens; m, their time in ms; d, the day; n, what is used of it. Releases share it, so the
  * meaning of a field never changes; a new meaning gets a new name. A limit with missing or malformed fields starts over, since a
  * damaged limit is no reason to refuse everybody.
  */
@@ -31,19 +31,19 @@ end
 `;
 
 /**
- * KEYS: the limits. ARGV: 1 if rates are in shadow, 1 if days are, then rate (0: none), burst and requests per day (-1: none) of each
- * limit, then the cost for the last bucket if it is not 1.
+ * KEYS: the limits. ARGV: 1 if rates are in shadow, 1 if days are, then rate (0: none), burst, budget of the day (-1: none) of each
+ * limit, and what the request takes from it.
  * Returns {bits of the exhausted limits, now in ms, then for each limit thousandths of tokens and used}.
  */
 export const takeScript = `${advance}
 local lacking, refused, bit, limits = 0, false, 1, {}
-local last = (ARGV[3 * #KEYS + 3] or 1) * 1000
 for i, key in ipairs(KEYS) do
-  local rate, burst, per_day = tonumber(ARGV[3 * i]), ARGV[3 * i + 1] * 1000, tonumber(ARGV[3 * i + 2])
+  local rate, burst = tonumber(ARGV[4 * i - 1]), ARGV[4 * i] * 1000
+  local per_day, cost = tonumber(ARGV[4 * i + 1]), tonumber(ARGV[4 * i + 2])
   local limit = advance(key, rate, burst)
-  limit.cost = i == #KEYS and last or 1000
-  limit.no_rate = rate > 0 and limit.tokens < limit.cost
-  limit.no_day = per_day >= 0 and limit.used >= per_day
+  limit.cost = cost
+  limit.no_rate = rate > 0 and limit.tokens < cost * 1000
+  limit.no_day = per_day >= 0 and limit.used + cost > per_day
   if limit.no_rate then lacking = lacking + bit; refused = refused or ARGV[1] ~= '1' end
   if limit.no_day then lacking = lacking + 2 * bit; refused = refused or ARGV[2] ~= '1' end
   bit = bit * 4
@@ -52,8 +52,8 @@ end
 local reply = { lacking, now }
 for _, limit in ipairs(limits) do
   if not refused then
-    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - limit.cost end
-    if not limit.no_day then limit.used = limit.used + 1 end
+    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - limit.cost * 1000 end
+    if not limit.no_day then limit.used = limit.used + limit.cost end
   end
   keep(limit)
   reply[#reply + 1] = limit.tokens
@@ -78,13 +78,18 @@ return reply
 `;
 
 /**
- * Counts calls that an instance admitted itself while Redis was unavailable.
- * KEYS: the limit. ARGV: rate (0: none), burst, thousandths of tokens, requests, and their age in days by the clock of the instance.
- * Requests of the instance's current day count towards Redis' current day, even if the two differ.
+ * Counts a debt: calls that an instance admitted itself while Redis was unavailable, or what a call used beyond what it took. A negative one
+ * gives back.
+ * KEYS: the limit. ARGV: rate (0: none), burst, thousandths of tokens, use of the day, its age in days by the clock of the instance, and 1 if the
+ * bucket may fall below zero.
+ * Use on the instance's current day counts towards Redis' current day, even if the two differ.
  */
 export const settleScript = `${advance}
-local limit = advance(KEYS[1], tonumber(ARGV[1]), ARGV[2] * 1000)
-limit.tokens = math.max(0, limit.tokens - ARGV[3])
-if tonumber(ARGV[5]) <= 0 then limit.used = limit.used + ARGV[4] end
+local burst = ARGV[2] * 1000
+local limit = advance(KEYS[1], tonumber(ARGV[1]), burst)
+local tokens = limit.tokens - ARGV[3]
+if ARGV[6] ~= '1' then tokens = math.max(0, tokens) end
+limit.tokens = math.min(burst, tokens)
+if tonumber(ARGV[5]) <= 0 then limit.used = math.max(0, limit.used + ARGV[4]) end
 keep(limit)
 `;

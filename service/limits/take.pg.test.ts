@@ -32,19 +32,13 @@ interface ScriptDecision {
   readonly left: readonly Pick<LimitState, 'milliTokens' | 'used'>[];
 }
 
-/** `cost`: what is taken of the last limit; undefined: one. */
+/** `cost`: what is taken of the last limit; undefined: one, as of the others. */
 async function take(limits: readonly Limit[], shadow = 0, script = takeScript, cost?: number): Promise<ScriptDecision> {
-  const args = limits.flatMap(({ perDay, rate }) => [rate?.perS ?? 0, rate?.burst ?? 0, perDay ?? -1]);
+  const costOf = (at: number) => (at === limits.length - 1 ? (cost ?? 1) : 1);
+  const args = limits.flatMap(({ perDay, rate }, at) => [rate?.perS ?? 0, rate?.burst ?? 0, perDay ?? -1, costOf(at)]);
   const bits = [shadow & everyLimit.rate ? 1 : 0, shadow & everyLimit.day ? 1 : 0];
   const named = cost === undefined ? keys.slice(0, limits.length) : [...keys.slice(0, limits.length - 1), keys[2]];
-  const reply = await redis.eval(
-    script,
-    limits.length,
-    ...named,
-    ...bits,
-    ...args,
-    ...(cost === undefined ? [] : [cost]),
-  );
+  const reply = await redis.eval(script, limits.length, ...named, ...bits, ...args);
   const [lacking = -1, atMs = 0, ...left] = reply as number[];
   const states = limits.map((_, i) => ({ milliTokens: left[2 * i] ?? -1, used: left[2 * i + 1] ?? -1 }));
   return { lacking, atMs, left: states };
@@ -289,8 +283,8 @@ describe('the script', () => {
 
   test('counts what was admitted while it was not asked, and nothing of another day', async () => {
     const limit: Limit = { rate: { perS: 10, burst: 20 }, perDay: 100 };
-    const settle = (tokens: number, used: number, daysAgo: number) =>
-      redis.eval(onTestClock(settleScript), 1, keys[0], 10, 20, tokens * 1000, used, daysAgo);
+    const settle = (tokens: number, used: number, daysAgo: number, owes = 0) =>
+      redis.eval(onTestClock(settleScript), 1, keys[0], 10, 20, tokens * 1000, used, daysAgo, owes);
     await takeAt(morning, [limit]);
     await settle(8, 8, 0);
     expect((await takeAt(morning, [limit])).left).toEqual([{ milliTokens: 10_000, used: 10 }]);
@@ -298,6 +292,13 @@ describe('the script', () => {
     expect((await takeAt(morning, [limit])).left).toEqual([{ milliTokens: 6000, used: 11 }]);
     await settle(500, 50, 0);
     expect((await takeAt(morning + 100, [limit])).left).toEqual([{ milliTokens: 0, used: 62 }]);
+    // A bucket that owes goes below zero, and what is given back stays within it.
+    await settle(5, 0, 0, 1);
+    expect((await takeAt(morning + 100, [limit])).left).toEqual([{ milliTokens: -5000, used: 62 }]);
+    expect((await takeAt(morning + 600, [limit])).lacking).toBe(1);
+    expect((await takeAt(morning + 700, [limit])).left).toEqual([{ milliTokens: 0, used: 63 }]);
+    await settle(-500, -500, 0, 1);
+    expect((await takeAt(morning + 700, [limit])).left).toEqual([{ milliTokens: 19_000, used: 1 }]);
   });
 });
 
