@@ -39,6 +39,13 @@ export const tierLimits: Readonly<Record<'audit' | 'audit_plus', Limits>> = {
   audit_plus: { ratePerS: 200, burst: 800, perDay: 400_000, streams: 100 },
 };
 
+/** Limits in tokens of prompts and answers; null means none. */
+export interface TokenLimits {
+  readonly perMinute: number | null;
+  /** Per UTC day. */
+  readonly perDay: number | null;
+}
+
 /** A token bucket for request bodies, in KiB, separate from the one for calls. */
 export interface BodyLimit {
   readonly kibPerS: number;
@@ -69,10 +76,12 @@ export interface KeyLimits {
   readonly burst: number | null;
   readonly perDay: number | null;
   readonly streams: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly tokensPerDay: number | null;
 }
 
 /** Limits that can be in shadow mode: counted and reported, but never refusing a call. `rate` covers rate and burst. */
-export const shadowLimits = ['rate', 'day', 'streams'] as const;
+export const shadowLimits = ['rate', 'day', 'streams', 'tokens'] as const;
 export type ShadowLimit = (typeof shadowLimits)[number];
 
 /** For receipts, usage, the audit log, keys and counts of tokens: requests per second and burst. They do not count towards the day budget. */

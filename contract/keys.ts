@@ -59,6 +59,8 @@ export const keyLimitsSchema = z
     burst: count.nullish().describe('Burst of requests; requires `per_s`'),
     per_day: count.nullish().describe('Requests per UTC day'),
     streams: count.nullish().describe('Open streams'),
+    tokens_per_minute: count.nullish().describe('Tokens of prompts and answers per minute'),
+    tokens_per_day: count.nullish().describe('Tokens of prompts and answers per UTC day'),
   })
   .refine(
     ({ burst, per_s }) => ((per_s ?? null) === null) === ((burst ?? null) === null),
@@ -102,6 +104,8 @@ export const keyLimitsView = z
     burst: part('Burst of requests'),
     per_day: part('Requests per UTC day'),
     streams: part('Open streams'),
+    tokens_per_minute: part('Tokens of prompts and answers per minute'),
+    tokens_per_day: part('Tokens of prompts and answers per UTC day'),
   })
   .meta({ id: 'KeyLimits' });
 export type KeyLimitsView = z.infer<typeof keyLimitsView>;

@@ -75,6 +75,13 @@ test('an account goes through suspension, reinstatement and change from the shel
   expect(await json('accounts change acct_demo_audit --added-latency-ms any')).toMatchObject({
     tolerance: { added_latency_ms: null, added_cost_percent: null },
   });
+  expect(await json('accounts change acct_demo_audit --tokens 100000/')).toMatchObject({
+    tokens: { per_minute: 100_000, per_day: null },
+  });
+  await expect(gw('accounts change acct_demo_audit --tokens 100000')).rejects.toThrow('--tokens takes');
+  expect(await json('accounts change acct_demo_audit --tokens tier')).toMatchObject({
+    tokens: { per_minute: null, per_day: null },
+  });
   expect(await json('accounts change acct_demo_audit --shadow none')).toMatchObject({ shadow: [] });
   expect(await json('accounts change acct_demo_audit --tier audit --limits tier --models all')).toMatchObject({
     negotiated: false,
@@ -124,9 +131,12 @@ test('an account that is not there has no empty list of keys or people, but is u
 test('a key of an Enterprise account is limited from the shell', async () => {
   const account = 'acct_demo_enterprise';
   const { id, limits } = await json(`keys create ${account} --name slow --limits 10/20//5`);
-  expect(limits).toEqual({ per_s: 10, burst: 20, per_day: null, streams: 5 });
+  expect(limits).toMatchObject({ per_s: 10, burst: 20, per_day: null, streams: 5, tokens_per_minute: null });
   expect(await json(`keys change ${account} ${id} --limits //300/`)).toMatchObject({
     limits: { per_s: null, burst: null, per_day: 300, streams: null },
+  });
+  expect(await json(`keys change ${account} ${id} --limits ///5/60000/`)).toMatchObject({
+    limits: { per_day: null, streams: 5, tokens_per_minute: 60_000, tokens_per_day: null },
   });
   expect((await json(`keys change ${account} ${id} --limits none`)).limits).toBeNull();
   await expect(gw(`keys change ${account} ${id} --limits 10/20/30`)).rejects.toThrow('--limits 10/20//5');

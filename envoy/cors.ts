@@ -40,7 +40,9 @@ const replyHeaders = [
   'x-should-retry',
   replayedHeader,
   reexecutedHeader,
-  ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-day`]),
+  ...['limit', 'remaining', 'reset'].flatMap((what) =>
+    ['requests', 'day', 'tokens', 'tokens-day'].map((of) => `x-ratelimit-${what}-${of}`),
+  ),
 ];
 
 /** Returns the policy of the virtual host; empty without origins. */

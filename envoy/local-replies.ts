@@ -80,13 +80,18 @@ const isOfMessages = {
 };
 const messagesRequestId = addIfMissing('request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 const unreached = addIfMissing(unreachedHeader, '1');
+/** The metadata of whoever may have decided a limit. */
+const decidedBy = {
+  requests: [identityNamespace, 'envoy.filters.http.ratelimit', 'gw'],
+  day: [identityNamespace, 'envoy.filters.http.ratelimit', 'gw'],
+  tokens: ['gw'],
+  'tokens-day': ['gw'],
+};
 /** A local reply after the provider's headers bypasses the filter that adds these, so they come from the metadata of the step that decided the limits. */
 const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
-  ['requests', 'day'].flatMap((of) => {
+  Object.entries(decidedBy).flatMap(([of, filters]) => {
     const name = `x-ratelimit-${what}-${of}`;
-    return [identityNamespace, 'envoy.filters.http.ratelimit', 'gw'].map((filter) =>
-      addIfMissing(name, `%DYNAMIC_METADATA(${filter}:${name})%`),
-    );
+    return filters.map((filter) => addIfMissing(name, `%DYNAMIC_METADATA(${filter}:${name})%`));
   }),
 );
 

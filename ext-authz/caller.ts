@@ -5,6 +5,7 @@ import { callerField, identityHeaders } from '@gw/contract/internal/identity';
 import type { ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type CarriedLimits, type DrawnLimits, drawnLimits } from '@gw/service/limits/drawn-limits';
+import type { TierTokens } from './config.ts';
 
 export const header = (key: string, value: string) => ({ header: { key, value } });
 
@@ -37,6 +38,25 @@ export function limitsText({ account, limits, publicId }: FoundKey): string {
   return JSON.stringify(carried);
 }
 
+/** Gives an account those limits in tokens of its tier that it has no own ones for. */
+export function withTierTokens(key: FoundKey | null, tiers: TierTokens): FoundKey | null {
+  const ofTier = key && tiers[key.account.tier];
+  if (!ofTier) return key;
+  const { perDay, perMinute } = key.account.tokens;
+  const tokens = { perMinute: perMinute ?? ofTier.perMinute, perDay: perDay ?? ofTier.perDay };
+  return { ...key, account: { ...key.account, tokens } };
+}
+
+/** The limits in tokens for the sidecar, which takes from them: `per minute/per day`, where an empty part is no limit. */
+function tokenFields({ account: { shadow, tokens }, limits }: FoundKey) {
+  const textOf = (perMinute: number | null, perDay: number | null) =>
+    perMinute === null && perDay === null ? '' : [perMinute, perDay].join('/');
+  const ofAccount = textOf(tokens.perMinute, tokens.perDay);
+  const ofKey = limits ? textOf(limits.tokensPerMinute, limits.tokensPerDay) : '';
+  if (ofAccount === '' && ofKey === '') return {};
+  return { tokens: `${ofAccount}${shadow.includes('tokens') ? ':shadow' : ''}`, ...(ofKey && { key_tokens: ofKey }) };
+}
+
 function made(key: FoundKey): Caller {
   const { limits, shadow } = key.account;
   const { addedCostPercent, addedLatencyMs } = key.account.tolerance;
@@ -48,6 +68,7 @@ function made(key: FoundKey): Caller {
     tier: key.account.tier,
     streams: `${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`,
     ...(keyStreams === null ? {} : { key_streams: String(keyStreams) }),
+    ...tokenFields(key),
     ...(key.project === null ? {} : { project: key.project }),
     ...(key.budgets.length > 0 ? { budgets: budgetsText(key.budgets) } : {}),
     ...(key.account.models ? { models: JSON.stringify(key.account.models) } : {}),

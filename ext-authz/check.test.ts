@@ -71,6 +71,15 @@ async function ask({
   return [deniedResponse.status?.code, JSON.parse(String(deniedResponse.body)).error.code];
 }
 
+const noLimits = {
+  ratePerS: null,
+  burst: null,
+  perDay: null,
+  streams: null,
+  tokensPerMinute: null,
+  tokensPerDay: null,
+};
+
 describe('the check of a call', () => {
   it('lets a key with the scope in', async () => expect(await ask({})).toBe('ok'));
 
@@ -147,8 +156,18 @@ describe('what a verified call tells those behind Envoy', () => {
     expect(await fieldsOf({})).not.toHaveProperty('tolerance');
     const account = { ...stored.account, tolerance: { addedLatencyMs: null, addedCostPercent: 10 } };
     expect(await fieldsOf({ account })).toMatchObject({ tolerance: ':10' });
-    const limits = { ratePerS: null, burst: null, perDay: null, streams: 3 };
+    const limits = { ...noLimits, streams: 3 };
     expect(await fieldsOf({ limits })).toMatchObject({ streams: '25', key_streams: '3' });
+  });
+
+  it('names the limits in tokens where there are some, for the sidecar', async () => {
+    expect(Object.keys(await fieldsOf({}))).not.toContain('tokens');
+    const account = { ...stored.account, tokens: { perMinute: 1000, perDay: null } };
+    expect(await fieldsOf({ account })).toMatchObject({ tokens: '1000/' });
+    const shadowed = { ...account, shadow: ['tokens'] as const };
+    const limits = { ...noLimits, tokensPerDay: 70 };
+    expect(await fieldsOf({ account: shadowed, limits })).toMatchObject({ tokens: '1000/:shadow', key_tokens: '/70' });
+    expect(await fieldsOf({ limits })).toMatchObject({ tokens: '', key_tokens: '/70' });
   });
 });
 

@@ -15,7 +15,9 @@ const pepper = Buffer.alloc(32, 7);
 const { plaintext, publicId } = generateApiKey(randomBytes);
 const now = Date.parse('2026-11-21T09:00:00Z');
 const stored = storedKey({ publicId, hash: hashApiKey(plaintext, pepper), scopes: ['inference:write'] });
-const ofKey = { limits: { ratePerS: 5, burst: 10, perDay: 5000, streams: null } };
+const ofKey = {
+  limits: { ratePerS: 5, burst: 10, perDay: 5000, streams: null, tokensPerMinute: null, tokensPerDay: null },
+};
 
 interface GrantCase {
   readonly key?: Partial<FoundKey> | null | Error;

@@ -21,7 +21,15 @@ const keyWith = (
   shadow: readonly ShadowLimit[] = [],
 ): FoundKey =>
   storedKey({
-    limits: sub && { ratePerS: null, burst: null, perDay: null, streams: null, ...sub },
+    limits: sub && {
+      ratePerS: null,
+      burst: null,
+      perDay: null,
+      streams: null,
+      tokensPerMinute: null,
+      tokensPerDay: null,
+      ...sub,
+    },
     account: { tier: 'enterprise', limits: { ...limits, streams: 1 }, shadow },
   });
 

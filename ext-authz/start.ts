@@ -19,6 +19,7 @@ import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { isRedisCluster, redisPrimaries } from '@gw/service/redis-address';
 import { openRedisWriter } from '@gw/service/redis-writer';
+import { withTierTokens } from './caller.ts';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
@@ -64,7 +65,7 @@ export async function startExtAuthz(config: Config) {
   const postgres = watchPostgres(() => commitNothing(db), troubles, monotonic);
   const directory = new KeyDirectory({ now: monotonic, load: () => allPublicIds(db) });
   const cache = new KeyCache(
-    { find: (publicId) => findKey(db, publicId) },
+    { find: async (publicId) => withTierTokens(await findKey(db, publicId), config.tierTokens) },
     { now: monotonic, capacity: 50_000, graceMs, admit: (publicId) => directory.admit(publicId) },
   );
   const watch = watchChanges({

@@ -7,6 +7,7 @@ import {
   type Scope,
   type ShadowLimit,
   shadowLimits,
+  type TokenLimits,
   type Tolerance,
   tierLimits,
 } from '@gw/contract/access';
@@ -41,6 +42,7 @@ export interface FoundKey {
     readonly models: readonly string[] | null;
     readonly tolerance: Tolerance;
     readonly limits: Limits;
+    readonly tokens: TokenLimits;
     /** Limits that are counted and do not refuse; those of the key follow. */
     readonly shadow: readonly ShadowLimit[];
   };
@@ -62,6 +64,8 @@ interface KeyRow {
   limit_burst: number | null;
   limit_per_day: number | null;
   limit_streams: number | null;
+  tokens_per_minute: number | null;
+  tokens_per_day: number | null;
   limit_shadow: string[];
   max_added_latency_ms: number | null;
   max_added_cost_percent: number | null;
@@ -69,6 +73,8 @@ interface KeyRow {
   key_burst: number | null;
   key_per_day: number | null;
   key_streams: number | null;
+  key_tokens_per_minute: number | null;
+  key_tokens_per_day: number | null;
   project: string | null;
   budgets: BudgetRow[] | null;
 }
@@ -90,9 +96,11 @@ export async function findKey(db: Statements, publicId: string): Promise<FoundKe
       a.tier::text AS tier,
       -- An account that is not active may not call; a closed one has no working key either.
       CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
-      a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams, a.limit_shadow,
+      a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams,
+      a.tokens_per_minute, a.tokens_per_day, a.limit_shadow,
       a.max_added_latency_ms, a.max_added_cost_percent,
       k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams,
+      k.tokens_per_minute AS key_tokens_per_minute, k.tokens_per_day AS key_tokens_per_day,
       k.project,
       (SELECT json_agg(json_build_object('id', b.id, 'scope', b.scope, 'name', b.name, 'unit', b.unit, 'amount', b.amount, 'kind', b.kind)
           ORDER BY b.id)
@@ -119,6 +127,7 @@ export async function findKey(db: Statements, publicId: string): Promise<FoundKe
       models: row.models,
       tolerance: { addedLatencyMs: row.max_added_latency_ms, addedCostPercent: row.max_added_cost_percent },
       limits: limitsOf(row),
+      tokens: { perMinute: row.tokens_per_minute, perDay: row.tokens_per_day },
       shadow: shadowLimits.filter((limit) => row.limit_shadow.includes(limit)),
     },
   };
@@ -200,8 +209,15 @@ function heldBudget({ amount, id, kind, name, scope: itsScope, unit: itsUnit }: 
   return scope && unit ? [{ id, scope, project, unit, amount, isHard: kind === 'hard' }] : [];
 }
 
-function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: KeyRow): KeyLimits | null {
-  const limits = { ratePerS: key_per_s, burst: key_burst, perDay: key_per_day, streams: key_streams };
+function keyLimitsOf({ tier, ...row }: KeyRow): KeyLimits | null {
+  const limits = {
+    ratePerS: row.key_per_s,
+    burst: row.key_burst,
+    perDay: row.key_per_day,
+    streams: row.key_streams,
+    tokensPerMinute: row.key_tokens_per_minute,
+    tokensPerDay: row.key_tokens_per_day,
+  };
   const has = tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null);
   return has ? limits : null;
 }

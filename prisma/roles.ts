@@ -107,6 +107,8 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
         'limit_burst',
         'limit_per_day',
         'limit_streams',
+        'tokens_per_minute',
+        'tokens_per_day',
         'limit_shadow',
         'max_added_latency_ms',
         'max_added_cost_percent',

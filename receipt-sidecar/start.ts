@@ -35,6 +35,7 @@ import { openLeasedLimits } from './guards/leased-limits.ts';
 import { redisLeases } from './guards/slots/leases.ts';
 import { createSlotMetrics } from './guards/slots/slot-metrics.ts';
 import { StreamSlots } from './guards/slots/slots.ts';
+import { openTokenLimits } from './guards/token-limits.ts';
 import { openSpool } from './ledger/spool.ts';
 import { watchDamage } from './ledger/spool-damage.ts';
 import { createSpoolMetrics } from './ledger/spool-metrics.ts';
@@ -162,6 +163,7 @@ export async function startSidecar(config: Config) {
     }),
     idempotencyMetrics,
     slots,
+    tokenLimits: openTokenLimits({ limiter, metrics: limitMetrics, now: Date.now }),
     budgets,
     ...attempts,
     sharing: shareCalls(attempts.underWay),
@@ -220,9 +222,8 @@ export async function startSidecar(config: Config) {
     report,
     troubles,
     register: (registry) => {
-      const { addedFields, health: deployments, notices } = attempts;
       const ofCalls = [receiptMetrics, usageMetrics, overhead, limitMetrics, faults, ground, certificates];
-      const ofAttempts = [deployments, notices, addedFields];
+      const ofAttempts = [attempts.health, attempts.notices, attempts.addedFields];
       const ofReading = [screenMetrics, promptMetrics, threads];
       const ofSteps = [spoolMetrics, slotMetrics, budgetMetrics, idempotencyMetrics];
       for (const each of [...ofCalls, ...ofAttempts, ...ofReading, ...ofSteps]) each.register(registry);

@@ -31,7 +31,7 @@ const ofEachService = [
 const authzListeners = ['GW_AUTHZ_HEALTH_LISTEN', 'GW_AUTHZ_LISTEN', 'GW_AUTHZ_METRICS_LISTEN'];
 const sidecarListeners = ['GW_SIDECAR_HEALTH_LISTEN', 'GW_SIDECAR_LISTEN', 'GW_SIDECAR_METRICS_LISTEN'];
 const peppers = ['GW_KEY_PEPPER', 'GW_KEY_PEPPER_VERSION', 'GW_KEY_PEPPER_PREVIOUS', 'GW_KEY_PEPPER_PREVIOUS_VERSION'];
-const witness = ['GW_WITNESS_KEY', 'GW_WITNESS_KEY_PREVIOUS'];
+const keyChecks = [...peppers, 'GW_WITNESS_KEY', 'GW_WITNESS_KEY_PREVIOUS'];
 const idempotency = ['GW_IDEMPOTENCY_KEY', 'GW_IDEMPOTENCY_KEY_PREVIOUS', 'GW_IDEMPOTENCY_MAX_MB'];
 const entryKey = ['GW_LEDGER_ENTRY_KEY', 'GW_LEDGER_ENTRY_KEY_ID'];
 
@@ -39,12 +39,12 @@ const entryKey = ['GW_LEDGER_ENTRY_KEY', 'GW_LEDGER_ENTRY_KEY_ID'];
 export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> = {
   'ext-authz': [
     ...ofEachService,
-    ...peppers,
-    ...witness,
+    ...keyChecks,
     ...authzListeners,
     'GW_AUTHZ_INSTANCES',
     'GW_DATABASE_URL',
     'GW_GRPC_SERVER',
+    'GW_TIER_TOKENS',
   ],
   'receipt-sidecar': [
     ...ofEachService,
@@ -68,8 +68,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
   ],
   'control-plane': [
     ...ofEachService,
-    ...peppers,
-    ...witness,
+    ...keyChecks,
     ...idempotency,
     ...entryKey,
     ...authzListeners,

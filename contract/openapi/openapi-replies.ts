@@ -8,6 +8,7 @@ import { reexecuted, reexecutedChange } from '../internal/idempotency-key.ts';
 import { overheadHeader } from '../internal/overhead.ts';
 import { isMessagesPath, messagesErrorBody, messagesErrorTypes } from '../messages-errors.ts';
 import type { Route } from '../routes.ts';
+import { header, limitHeaders, ofCalls, ofTokens, tokenHeaders } from './openapi-limits.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -24,20 +25,9 @@ export const idempotencyParameter: Json = {
     'The request runs once. The same one with the same key gets the same reply for 24 hours, with `idempotent-replayed: true`; another body with it is refused: `idempotency_key_reused`',
 };
 
-const limitHeaders = [
-  'x-ratelimit-limit-requests',
-  'x-ratelimit-remaining-requests',
-  'x-ratelimit-reset-requests',
-  'x-ratelimit-limit-day',
-  'x-ratelimit-remaining-day',
-  'x-ratelimit-reset-day',
-] as const;
-
-const header = (schema: Json, description: string): Json => ({ description, schema });
 /** One item for each budget; `used` is a fraction, rounded down, and may exceed 1. */
 const budgetItem = `(${budgetUnits.join('|')});scope=(${budgetScopes.join('|')});kind=(hard|soft);used=\\d{1,6}\\.\\d{3}`;
 const budgetHeaderPattern = `^${budgetItem}(, ${budgetItem})*$`;
-const count: Json = { type: 'integer', minimum: 0 };
 
 export const headers = {
   etag: header({ type: 'string' }, 'The hash, in quotes; `If-None-Match` with it is answered 304'),
@@ -60,15 +50,8 @@ export const headers = {
     { type: 'string', enum: [reexecuted, reexecutedChange] },
     'An earlier request with this key may have reached a provider, or made its change, and left no reply; this one ran anew',
   ),
-  'x-ratelimit-limit-requests': header(count, 'Size of the token bucket'),
-  'x-ratelimit-remaining-requests': header(count, 'Tokens left in the bucket'),
-  'x-ratelimit-reset-requests': header(
-    { type: 'number', minimum: 0 },
-    'Seconds to the next token; 0 while one is there',
-  ),
-  'x-ratelimit-limit-day': header(count, 'Requests per UTC day'),
-  'x-ratelimit-remaining-day': header(count, 'Requests left today'),
-  'x-ratelimit-reset-day': header(count, 'Seconds to midnight UTC'),
+  ...ofCalls,
+  ...ofTokens,
   'retry-after': header({ type: 'integer', minimum: 1 }, 'Whole seconds to wait'),
   'www-authenticate': header({ type: 'string', const: 'Bearer' }, 'How to authenticate'),
   'x-should-retry': header(
@@ -99,7 +82,7 @@ export function successHeaders(route: Route, isImmutable = false): Json {
       ...(route.limit === null ? [] : limits),
     ],
     [
-      ...(isInference ? ([budgetHeaderName, overheadHeader] as const) : []),
+      ...(isInference ? ([budgetHeaderName, overheadHeader, ...tokenHeaders] as const) : []),
       ...(takesIdempotencyKey(route) ? (['idempotent-replayed', 'idempotent-reexecuted'] as const) : []),
     ],
   );
@@ -217,7 +200,7 @@ function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
   const possible = (Object.keys(headers) as HeaderName[]).filter((name) => brought.some((each) => each.has(name)));
   const certain = possible.filter((name) => brought.every((each) => each.has(name)));
   // Calls without a key, or with a method that no route has, are refused before any limit applies.
-  const limited = status === 401 || status === 405 ? [] : limitHeaders;
+  const limited = status === 401 || status === 405 ? [] : [...limitHeaders, ...tokenHeaders];
   // A call that reached a provider has reserved from its budgets.
   const ofBudgets = names.some((name) => name.startsWith('upstream_')) ? ([budgetHeaderName] as const) : [];
   const futile = status === 429 ? (['x-should-retry'] as const) : [];

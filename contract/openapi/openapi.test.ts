@@ -51,7 +51,7 @@ test('a refusal that can come behind the limits may have all of their headers', 
   const limits = (name: string) => name.startsWith('x-ratelimit-');
   for (const [name, { headers }] of Object.entries(responses)) {
     const isBefore = /Error40[15]$/.test(name);
-    expect(Object.keys(headers).filter(limits), name).toHaveLength(isBefore ? 0 : 6);
+    expect(Object.keys(headers).filter(limits), name).toHaveLength(isBefore ? 0 : 12);
   }
 });
 

@@ -8,41 +8,43 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { HeldBudget } from '@gw/contract/internal/budgets';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
-import type { AnswerBound } from '@gw/contract/routing-trace';
+import { ok } from '@gw/contract/internal/result';
 import type { FaultLog } from '@gw/service/fault-log';
 import type { Claim, StoredReply } from '@gw/service/idempotency';
-import { apiBehind, type Bodies, bodyFor, eachBody } from '../api/behind.ts';
+import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
+import type { LimitHeader } from '@gw/service/limits/limit-headers';
+import type { Bodies } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import { bounded, canBound } from '../api/provider-body.ts';
 import { countReply, shapeOf } from '../api/shapes.ts';
-import { type AddedFields, refusedBy } from '../attempts/added-fields.ts';
 import type { DeploymentHealth } from '../attempts/resting-deployments.ts';
 import { type MeasuredTrouble, ofAccount } from '../attempts/unavailable-deployments.ts';
 import type { Budgets, Reservation } from '../guards/budgets/budgets.ts';
-import { estimatesOf, type Keeping } from '../guards/budgets/estimate.ts';
+import { estimatesOf, type Keeping, tokenEstimates } from '../guards/budgets/estimate.ts';
 import { projectOf } from '../guards/caller.ts';
 import type { Claims, RequestWithKey } from '../guards/idempotency/claims.ts';
 import type { Slot, StreamSlots } from '../guards/slots/slots.ts';
-import { chooseRoute, optionPath, type Route } from '../routing/route.ts';
+import type { TakenTokens, TokenLimits } from '../guards/token-limits.ts';
+import { chooseRoute, type Route } from '../routing/route.ts';
 import type { CallSharing } from '../routing/share-calls.ts';
 import { tooLarge } from '../wire/headers.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import type { AdmissionRequest, ReadBody } from './admission-request.ts';
+import { type BoundGates, belowCeiling, takesBound, withBound } from './answer-bound.ts';
 import type { RequestReader } from './reader.ts';
 
 /** The parts that decide on a call, in the order in which they are asked. */
-export interface Gates {
+export interface Gates extends BoundGates {
   readonly reader: Pick<RequestReader, 'read'>;
   /** Asked only about a call with an idempotency key. */
   readonly claims: Pick<Claims, 'find'>;
   /** Asked only about a stream. */
   readonly slots: Pick<StreamSlots, 'take'>;
+  /** Asked only about a call that has limits in tokens. */
+  readonly tokenLimits: TokenLimits;
   /** Asked only about a call that has budgets. */
   readonly budgets: Pick<Budgets, 'reserve'>;
   /** The clock, ms since 1970. */
   readonly now: () => number;
-  /** Asked only about a call whose answers may have to be bounded. */
-  readonly addedFields: Pick<AddedFields, 'answered' | 'shownBy'>;
   readonly health: DeploymentHealth;
   readonly trouble: MeasuredTrouble;
   readonly accountTrouble: MeasuredTrouble;
@@ -61,6 +63,8 @@ export interface Admitted {
   readonly claim: Claim | null;
   /** Null for a call without budgets; whoever gets it has to settle or release it. */
   readonly reservation: Reservation | null;
+  /** Null for a call without limits in tokens; whoever gets it has to settle it. */
+  readonly tokens: TakenTokens | null;
 }
 
 /** `receiptId`: of the call that the refusal tells of. */
@@ -70,13 +74,15 @@ interface Refused {
   readonly receiptId?: string;
 }
 
-export type Admission =
+type Outcome =
   | Admitted
   | { readonly outcome: 'replayed'; readonly reply: StoredReply }
   | { readonly outcome: 'counted'; readonly reply: string }
   | { readonly outcome: 'uncounted'; readonly sent: Pick<Admitted, 'bodies' | 'request' | 'route'> }
   | Refused
   | { readonly outcome: 'gone' };
+/** `shown`: headers about its limits in tokens. */
+export type Admission = Outcome & { readonly shown?: readonly LimitHeader[] };
 
 const refused = (error: ApiError): Refused => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
@@ -116,7 +122,7 @@ function counted({ tokens = null, ...read }: ReadBody, asked: AdmissionRequest, 
   if (tokens !== null) return { outcome: 'counted', reply: countReply(tokens) };
   const { region } = read.request.options;
   const request = { ...read.request, options: region === undefined ? {} : { region } };
-  const free = { ...asked, caller: { ...asked.caller, budgets: [] } };
+  const free = { ...asked, caller: { ...asked.caller, budgets: [], tokens: null } };
   return andThen(routed({ ...read, request }, free, gates, null), (admission) =>
     admission.outcome === 'admitted' ? { outcome: 'uncounted', sent: admission } : admission,
   );
@@ -168,11 +174,46 @@ function routed(
   });
   if (!choice.ok) return refused(choice.error);
   const route = gates.sharing.shared(choice.value, { accountId: caller.accountId, affinity: request.affinity });
-  const asIs: Admitted = { outcome: 'admitted', request, bodies, route, slot, claim: null, reservation: null };
-  const admitted = route.bound === null ? asIs : belowCeiling(asIs, route.bound, gates);
-  if (admitted.outcome !== 'admitted') return admitted;
+  const asIs: Admitted = {
+    outcome: 'admitted',
+    request,
+    bodies,
+    route,
+    slot,
+    claim: null,
+    reservation: null,
+    tokens: null,
+  };
+  const bounded = route.bound === null ? ok(asIs) : belowCeiling(asIs, route.bound, gates);
+  if (!bounded.ok) return refused(bounded.error);
+  const admitted = bounded.value;
+  return caller.tokens === null ? budgeted(admitted, asked, gates) : withTokens(admitted, caller.tokens, asked, gates);
+}
+
+async function withTokens(
+  admitted: Admitted,
+  limits: DrawnLimits,
+  asked: AdmissionRequest,
+  gates: Gates,
+): Promise<Admission> {
+  const { request, route } = admitted;
+  const estimates = tokenEstimates(request, route.bound?.tokens ?? request.maxTokens);
+  const taken = await gates.tokenLimits.take(asked.caller.accountId, limits, estimates);
+  if (!taken.ok) return { outcome: 'refused', ...taken.error };
+  const tokens = taken.value;
+  let admission: Admission = gone;
+  try {
+    if (asked.isOpen()) admission = await budgeted({ ...admitted, tokens }, asked, gates);
+  } finally {
+    if (admission.outcome !== 'admitted') tokens.settle(0);
+  }
+  return { ...admission, shown: tokens.shown };
+}
+
+function budgeted(admitted: Admitted, asked: AdmissionRequest, gates: Gates): MaybePromise<Admission> {
+  const { caller } = asked;
   if (caller.budgets.length === 0) return admitted;
-  const project = projectOf(caller, request);
+  const project = projectOf(caller, admitted.request);
   const budgets = caller.budgets.filter((each) => each.scope !== 'project' || each.project === project);
   return budgets.length === 0 ? admitted : withReservation(admitted, budgets, asked, gates);
 }
@@ -198,34 +239,4 @@ async function withReservation(
   }
   reservation.release();
   return gone;
-}
-
-/** Bounds the answers to the length that the ceiling of the call allows, or refuses a call that cannot be bounded. */
-function belowCeiling(admitted: Admitted, bound: AnswerBound, gates: Gates): Admitted | Refused {
-  if (takesBound(admitted, gates)) return withBound(admitted, bound);
-  const { request } = admitted;
-  const message = `An answer without a limit can be above the ceiling of ${request.options.max_carbon_g} g CO2e, and the provider does not take the limit that the gateway sets. Limit it to ${bound.tokens} tokens in the request. Nothing was sent to a provider.`;
-  return refused(apiError('max_carbon_exceeded', { message, param: optionPath(request, 'max_carbon_g') }));
-}
-
-/** Whether the answers can be bounded. A deployment that has refused the field of the gateway would be asked without it. */
-function takesBound({ bodies, request, route }: Admitted, { addedFields }: Pick<Gates, 'addedFields'>): boolean {
-  const { endpoint, maxTokens } = request;
-  const shown = maxTokens === null ? addedFields.shownBy(bodies.outgoing.form) : null;
-  return route.failoverChain.every(({ deployment }) => {
-    const field = boundField(apiBehind(endpoint, deployment) ?? endpoint);
-    if (field === undefined || !canBound(bodyFor(bodies, endpoint, deployment))) return false;
-    return shown === null || !refusedBy(shown, deployment.id).includes(field);
-  });
-}
-
-const boundField = (api: string): string | undefined => shapeOf(api).request.bound?.field;
-
-function withBound(admitted: Admitted, bound: AnswerBound): Admitted {
-  const { bodies, request, route } = admitted;
-  const kept = eachBody(bodies, request.endpoint, (body, api) => {
-    const field = boundField(api);
-    return field === undefined ? body : bounded(body, field, bound.tokens);
-  });
-  return { ...admitted, bodies: kept, route: { ...route, bound } };
 }

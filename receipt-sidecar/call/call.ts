@@ -17,9 +17,10 @@ import { type AttemptWatch, watchAttempts } from '../attempts/watch-attempts.ts'
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { type Caller, projectOf, readCaller } from '../guards/caller.ts';
 import { KeptReply } from '../guards/idempotency/kept-reply.ts';
-import { type CallLimits, decidedBefore } from '../guards/leased-limits.ts';
+import { type CallLimits, decidedBefore, showing } from '../guards/leased-limits.ts';
 import type { Slot } from '../guards/slots/slots.ts';
 import { CallRecord } from '../receipt/call-record.ts';
+import { release } from '../receipt/settle-call.ts';
 import { JsonReply } from '../reply/json-reply.ts';
 import { openReply } from '../reply/open-reply.ts';
 import type { Reply } from '../reply/reply-context.ts';
@@ -151,11 +152,11 @@ export class Call implements Processor {
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
     // Until it is over, a replay takes up room on the way out.
     if (admission.outcome !== 'replayed') this.#client.forget();
+    this.#call = showing(this.#call, admission.shown);
     if (admission.outcome === 'admitted') {
       this.#slot = admission.slot;
       if (this.#client.isThere) return this.#send(admission, caller, catalogue);
-      admission.claim?.free(false);
-      admission.reservation?.release();
+      release(admission);
     }
     if (!this.#client.isThere) return this.#slot?.release();
     if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
@@ -169,7 +170,7 @@ export class Call implements Processor {
       );
   }
 
-  #send({ bodies, claim, request, reservation, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
+  #send({ bodies, claim, request, reservation, route, tokens }: Admitted, caller: Caller, catalogue: Catalogue): void {
     const nowMs = reservation?.at ?? this.#context.now();
     const receiptId = reservation?.receiptId ?? newReceiptId(nowMs);
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
@@ -181,7 +182,7 @@ export class Call implements Processor {
       route,
       project: projectOf(caller, request),
     };
-    this.#record = new CallRecord(identity, caller, catalogue, this.#context, reservation);
+    this.#record = new CallRecord(identity, caller, catalogue, this.#context, { reservation, tokens });
     const standIn = this.#record.begin();
     const { endpoint } = request;
     const attempts = attemptsOf({ endpoint, route }, bodies, () => forwardedBytes(this.#headers), this.#context);

@@ -19,6 +19,8 @@ const all = {
   streams: '7:shadow',
   key_streams: '2',
   tolerance: '100:',
+  tokens: '600/:shadow',
+  key_tokens: '/70',
   budgets: '[["b","project","tokens",5,1,"p"]]',
 };
 
@@ -33,13 +35,28 @@ describe('a caller', () => {
       keyStreams: 2,
       tolerance: { addedLatencyMs: 100, addedCostPercent: null },
       budgets: [{ id: 'b', scope: 'project', project: 'p', unit: 'tokens', amount: 5, isHard: true }],
+      tokens: {
+        levels: [
+          { of: 'account', id: 'acct', limit: { rate: { perS: 10, burst: 600 }, perDay: null, owes: true } },
+          { of: 'key', id: 'key', limit: { rate: null, perDay: 70, owes: true } },
+        ],
+        body: null,
+        shadow: ['rate', 'day'],
+      },
       leased: null,
     });
   });
 
   test('can use all models, and has the fewest streams, unless it is said otherwise', () => {
     const caller = readCaller(byAttribute({ account_id: 'acct', key_id: 'key' }));
-    expect(caller).toMatchObject({ models: null, project: null, keyStreams: null, budgets: [], leased: null });
+    expect(caller).toMatchObject({
+      models: null,
+      project: null,
+      keyStreams: null,
+      budgets: [],
+      tokens: null,
+      leased: null,
+    });
     expect(caller?.streams).toEqual({ limit: tierLimits.audit.streams, shadow: false });
   });
 

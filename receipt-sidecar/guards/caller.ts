@@ -2,8 +2,10 @@ import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { type HeldBudget, readBudgets } from '@gw/contract/internal/budgets';
 import { callerAttribute } from '@gw/contract/internal/identity';
 import type { ProcessingRequest } from '@gw/grpc/service';
+import type { DrawnLimits } from '@gw/service/limits/drawn-limits';
 import { attributeOf } from '../wire/ext-proc.ts';
 import { type LeasedFrom, leasedFrom } from './leased-limits.ts';
+import { tokenLevel } from './token-limits.ts';
 
 /** The caller as ext-authz has verified it. `models`: the only models that it can use; null means all. */
 export interface Caller {
@@ -20,6 +22,8 @@ export interface Caller {
   readonly tolerance: Tolerance;
   /** The budgets of the account, of the key, and of all projects of the account. */
   readonly budgets: readonly HeldBudget[];
+  /** The limits in tokens of the account and of the key; null: none. */
+  readonly tokens: DrawnLimits | null;
   /** Set if a lease has admitted the call, so that its limits are taken from here; null: ext-authz has done that. */
   readonly leased: LeasedFrom | null;
 }
@@ -61,8 +65,16 @@ function callerOf({ account_id: accountId, key_id: keyId, ...fields }: CallerFie
     keyStreams: countOf(fields.key_streams),
     tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },
     budgets: budgets ? readBudgets(budgets) : noBudgets,
+    tokens: tokensOf(accountId, keyId, fields),
     leased: fields.leased ? leasedFrom(accountId, fields.leased) : null,
   };
+}
+
+function tokensOf(accountId: string, keyId: string, fields: CallerFields): DrawnLimits | null {
+  const [ofAccount, shadow] = fields.tokens?.split(':') ?? [];
+  const levels = [tokenLevel('account', accountId, ofAccount), tokenLevel('key', keyId, fields.key_tokens)];
+  const set = levels.filter((level) => level !== null);
+  return set.length === 0 ? null : { levels: set, body: null, shadow: shadow === 'shadow' ? ['rate', 'day'] : [] };
 }
 
 const noBudgets: readonly HeldBudget[] = [];

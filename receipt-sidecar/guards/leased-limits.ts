@@ -70,15 +70,21 @@ export function openLeasedLimits({ limiter, metrics }: LeasedLimitsOptions) {
     const refusal = () => (decision?.admitted === false ? refusalOf(drawn, decision) : null);
     return {
       whenKnown: (then) => (decision === null ? decided.then(() => then(refusal())) : void then(refusal())),
-      shownBy: (call) => ({
-        answer: (response, body) => call.answer(withLimits(response, told), body),
-        fail: call.fail,
-      }),
+      shownBy: (call) => showingThen(call, () => told),
     };
   };
   return (leased: LeasedFrom | null, length: string | undefined): CallLimits =>
     leased === null ? decidedBefore : take(leased, length);
 }
+
+/** Adds headers about limits to the answers of a call. */
+export const showing = (call: ProcessorCall, limits: readonly LimitHeader[] | undefined): ProcessorCall =>
+  limits ? showingThen(call, () => limits) : call;
+
+const showingThen = (call: ProcessorCall, limits: () => readonly LimitHeader[]): ProcessorCall => ({
+  answer: (response, body) => call.answer(withLimits(response, limits()), body),
+  fail: call.fail,
+});
 
 /**
  * Adds the limits to the headers of a reply. For a call that goes to a provider it adds them to Envoy's metadata too, from which replies that

@@ -11,7 +11,6 @@ import type { ProviderNames } from '../api/provider-errors/provider-error.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { AttemptEnd } from '../attempts/settlement.ts';
 import type { Candidate, Catalogue } from '../catalogue/snapshot.ts';
-import type { Reservation } from '../guards/budgets/budgets.ts';
 import { amountsUsed } from '../guards/budgets/estimate.ts';
 import type { Caller } from '../guards/caller.ts';
 import { type ServedCall, traceText } from '../routing/routing-trace.ts';
@@ -31,7 +30,7 @@ import {
   type ShownReceipt,
 } from './receipt.ts';
 import type { StreamFacts } from './reply-facts.ts';
-import { settleCall, withoutBudgets } from './settle-call.ts';
+import { type HeldByCall, nothingHeld, release, settleCall } from './settle-call.ts';
 import { countedReceipt } from './usage-metrics.ts';
 
 type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS' | 'failedAttemptsMostWh'>;
@@ -42,7 +41,7 @@ export class CallRecord {
   readonly #caller: Caller;
   readonly #catalogue: Catalogue;
   readonly #books: Books;
-  readonly #reservation: Reservation | null;
+  readonly #held: HeldByCall;
   readonly startedAt = performance.now();
   #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
@@ -60,18 +59,18 @@ export class CallRecord {
     caller: Caller,
     catalogue: Catalogue,
     books: Books,
-    reservation: Reservation | null = null,
+    held: HeldByCall = nothingHeld,
   ) {
     this.identity = identity;
     this.#caller = caller;
     this.#catalogue = catalogue;
     this.#books = books;
-    this.#reservation = reservation;
+    this.#held = held;
   }
 
   /** The header about budgets; null for none. */
   get budgets(): string | null {
-    return this.#reservation?.header ?? null;
+    return this.#held.reservation?.header ?? null;
   }
 
   get accountId(): string {
@@ -91,7 +90,7 @@ export class CallRecord {
   begin(): StandIn {
     const { identity } = this;
     const { ledger, sealer } = this.#books;
-    const [standIn, pending] = standInOf(sealer, this.#caller, identity, this.#reservation?.assumed ?? null);
+    const [standIn, pending] = standInOf(sealer, this.#caller, identity, this.#held.reservation?.assumed ?? null);
     ledger.begin(identity.receiptId, pending);
     return standIn;
   }
@@ -146,7 +145,7 @@ export class CallRecord {
     const made = makeReceipt(identity, outcome, onFault);
     // First, so that no reader of the ledger knows of the receipt before its budgets do.
     const used = () => amountsUsed(made, facts.usage, identity, this.#model, servedBy);
-    const settled = this.#reservation ? settleCall(this.#reservation, used(), this.#end ?? end) : withoutBudgets;
+    const settled = settleCall(this.#held, { used, usage: facts.usage }, this.#end ?? end);
     const returning = returningFrom(identity.request, this.servedBy);
     const served: ServedCall = {
       by: servedBy,
@@ -240,7 +239,7 @@ export class CallRecord {
 
   /** Settles by Envoy's word what becomes of a call that broke off. Resolves when its receipt is stored, if it makes one. */
   endedBy(by: EndedBy, seen: Omit<StreamFacts, 'failed'> | null): Promise<unknown> | undefined {
-    if (by === 'nobody') this.#reservation?.forget();
+    if (by === 'nobody') this.#held.reservation?.forget();
     else if (this.#recorded) return undefined;
     // Whoever has an answer was asked.
     else if (by === 'unsent' && this.#attempts === null) this.discard(null);
@@ -252,7 +251,7 @@ export class CallRecord {
   discard(status: number | null): void {
     if (status !== null) this.#books.live.refused(status);
     this.#recorded = true;
-    this.#reservation?.release();
+    release(this.#held);
     this.#books.ledger.discard(this.identity.receiptId);
   }
 }

@@ -18,10 +18,18 @@ export interface LimitHeader {
 const header = (key: string, value: number | string): LimitHeader => ({ key, value: String(value) });
 /** Converts ms to seconds, rounded up, so that waiting that long is enough. */
 const seconds = (ms: number): number => Math.ceil(ms) / 1000;
-const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+export const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** Returns the headers of the most restrictive limits: the fewest requests left, then the longest wait. */
-export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnightMs }: Decision): LimitHeader[] {
+/** The ends of the names of the headers about a bucket and about a day. */
+const ofRequests = { rate: 'requests', day: 'day' };
+export const ofTokens = { rate: 'tokens', day: 'tokens-day' };
+
+/** Returns the headers of the most restrictive limits: the least left, then the longest wait. */
+export function limitHeaders(
+  { levels }: DrawnLimits,
+  { quotaStates, untilMidnightMs }: Decision,
+  names = ofRequests,
+): LimitHeader[] {
   let rate: readonly [burst: number, remaining: number, nextTokenMs: number] | null = null;
   let day: readonly [perDay: number, remaining: number] | null = null;
   for (const [index, { limit }] of levels.entries()) {
@@ -34,15 +42,15 @@ export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnig
   const headers: LimitHeader[] = [];
   if (rate)
     headers.push(
-      header('x-ratelimit-limit-requests', rate[0]),
-      header('x-ratelimit-remaining-requests', rate[1]),
-      header('x-ratelimit-reset-requests', seconds(rate[2])),
+      header(`x-ratelimit-limit-${names.rate}`, rate[0]),
+      header(`x-ratelimit-remaining-${names.rate}`, rate[1]),
+      header(`x-ratelimit-reset-${names.rate}`, seconds(rate[2])),
     );
   if (day)
     headers.push(
-      header('x-ratelimit-limit-day', day[0]),
-      header('x-ratelimit-remaining-day', day[1]),
-      header('x-ratelimit-reset-day', wholeSeconds(untilMidnightMs)),
+      header(`x-ratelimit-limit-${names.day}`, day[0]),
+      header(`x-ratelimit-remaining-${names.day}`, day[1]),
+      header(`x-ratelimit-reset-${names.day}`, wholeSeconds(untilMidnightMs)),
     );
   return headers;
 }

@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 import { dropOldest } from '../drop-oldest.ts';
 import type { Logger } from '../log.ts';
 import { gauge } from '../metric.ts';
-import { lack } from './bucket.ts';
+import { type Limit, lack } from './bucket.ts';
 import type { Decision } from './decision.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
 
@@ -21,9 +21,13 @@ export interface LimitMetricsOptions {
 
 const outcomes = ['admitted', 'denied', 'shadowed'] as const;
 type DecisionOutcome = (typeof outcomes)[number];
-/** `bytes`: bodies with a cost. `management`: the rate of reads and key management. */
-const limits = ['rate', 'day', 'bytes', 'management'] as const;
+/** `bytes`: bodies with a cost. `tokens` and `tokens_day`: of prompts and answers. `management`: the rate of reads and key management. */
+const limits = ['rate', 'day', 'bytes', 'tokens', 'tokens_day', 'management'] as const;
 type CountedLimit = (typeof limits)[number];
+
+const callLimits = { rate: 'rate', day: 'day' } as const;
+const tokenLimits = { rate: 'tokens', day: 'tokens_day' } as const;
+const isSet = ({ perDay, rate }: Limit, limit: 'rate' | 'day'): boolean => (limit === 'rate' ? rate : perDay) !== null;
 
 /** Least time between two log lines for an account, ms. */
 const quietMs = 60_000;
@@ -47,7 +51,7 @@ export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): Li
     saidAt.delete(accountId);
     dropOldest(saidAt, capacity);
     saidAt.set(accountId, now());
-    const keyId = drawn.levels[1]?.id;
+    const keyId = drawn.levels.find(({ of }) => of === 'key')?.id;
     log.info({ accountId, ...(keyId && { keyId }), limits: shadowed }, 'a limit in shadow would have refused a call');
   };
 
@@ -63,8 +67,10 @@ export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): Li
         else if (admitted) add(limit, 'admitted');
       };
       const ofCalls = lacking & ((1 << (2 * drawn.levels.length)) - 1);
+      const names = kind === 'tokens' ? tokenLimits : callLimits;
       for (const limit of ['rate', 'day'] as const)
-        note(limit, ((ofCalls | (ofCalls >> 2)) & lack[limit]) !== 0, drawn.shadow.includes(limit));
+        if (kind !== 'tokens' || drawn.levels.some((level) => isSet(level.limit, limit)))
+          note(names[limit], ((ofCalls | (ofCalls >> 2)) & lack[limit]) !== 0, drawn.shadow.includes(limit));
       if (drawn.body) note('bytes', lacking !== ofCalls, drawn.shadow.includes('rate'));
       if (shadowed.length > 0) sayShadowed(accountId, drawn, shadowed);
     },

@@ -15,7 +15,7 @@ import { sendBytes } from '../input/bytes.ts';
 import { announceBodies } from '../limits/announced-body.ts';
 import { apiOf } from '../operator-api.ts';
 import { eventually } from '../sdk/gateway.ts';
-import type { TestAccounts } from '../sdk/test-account.ts';
+import type { AccountOptions, TestAccounts } from '../sdk/test-account.ts';
 import { modelWithoutCredential, withoutCredential } from './without-credential.ts';
 
 /** A reply, and what was asked for it. */
@@ -246,6 +246,8 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
     const key = await accounts.create({ perDay: 1 });
     return repeated(2, () => read('/v1/models', key));
   },
+  tokens_per_minute_exceeded: (accounts) => twoLongAnswers(accounts, { tokensPerMinute: 600 }),
+  tokens_per_day_exceeded: (accounts) => twoLongAnswers(accounts, { tokensPerDay: 600 }),
   concurrent_streams_exceeded: secondStream,
 
   upstream_error: fault('status-500'),
@@ -285,6 +287,12 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   receipt_integrity_failed: 'by a part that fails',
   internal_error: 'by a part that fails',
 };
+
+/** The first uses most of what the second needs. */
+async function twoLongAnswers(accounts: TestAccounts, limits: AccountOptions): Promise<Exchange> {
+  const key = await accounts.create(limits);
+  return repeated(2, () => chat({ max_tokens: 500 }, { 'x-sim-tokens': '400' }, { key }));
+}
 
 /** Words that the rules that ship with the product block. */
 const blocked = {

@@ -21,6 +21,9 @@ export interface AccountOptions {
   readonly burst?: number;
   /** Open streams. */
   readonly streams?: number;
+  /** Tokens of prompts and answers, in any tier. */
+  readonly tokensPerMinute?: number;
+  readonly tokensPerDay?: number;
   /** Limits that are counted and refuse nothing. */
   readonly shadow?: readonly ShadowLimit[];
   readonly state?: 'active' | 'suspended';
@@ -61,7 +64,7 @@ export function openTestAccounts(stack: AccountStack = shared): TestAccounts {
       await db.$disconnect();
     },
     async create(account = {}, key = {}) {
-      const { burst, perDay, perS, streams, shadow, state, models } = account;
+      const { burst, perDay, perS, streams, shadow, state, models, tokensPerMinute, tokensPerDay } = account;
       const { scopes = defaultScopes, revokedAt, expiresAt, keyStreams } = key;
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
@@ -82,6 +85,8 @@ export function openTestAccounts(stack: AccountStack = shared): TestAccounts {
             limitBurst: burst ?? perS ?? 200,
           }),
           ...(streams !== undefined && { limitStreams: streams }),
+          ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+          ...(tokensPerDay !== undefined && { tokensPerDay }),
           ...(shadow && { limitShadow: [...shadow] }),
         },
       });

@@ -23,6 +23,7 @@ export const storedKey = ({ account, ...more }: Changes = {}): FoundKey => ({
     models: null,
     tolerance: anyTolerance,
     limits: tierLimits.audit,
+    tokens: { perMinute: null, perDay: null },
     shadow: [],
     ...account,
   },

@@ -14,6 +14,7 @@ export const caller = (more: Partial<Caller> = {}): Caller => ({
   keyStreams: null,
   tolerance: anyTolerance,
   budgets: [],
+  tokens: null,
   leased: null,
   ...more,
 });

@@ -77,6 +77,7 @@ export function contextForTests({
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     claims: { find: claim },
     slots: { take: takeSlot },
+    tokenLimits: { take: unexpected('limits in tokens') },
     budgets: { reserve },
     idempotencyMetrics: { ended: () => undefined },
     room: new Room(1024 * 1024 * 1024),

@@ -2,7 +2,7 @@
 import { Problem } from '@gw/stack/problem';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { accountLimits } from './limits.ts';
+import { accountLimits, accountTokens } from './limits.ts';
 import { card, type TableRow, table } from './table.ts';
 
 const path = '/operator/v1/accounts';
@@ -41,6 +41,7 @@ function changeOf(call: AdminCall): object {
   const limits = call.option('limits');
   const models = call.option('models');
   const shadow = call.option('shadow');
+  const tokens = call.option('tokens');
   const tolerance = {
     ...toleranceOf(call, 'added-latency-ms', 'added_latency_ms'),
     ...toleranceOf(call, 'added-cost-percent', 'added_cost_percent'),
@@ -48,6 +49,7 @@ function changeOf(call: AdminCall): object {
   const change = {
     ...given(call, 'name', 'tier'),
     ...(limits === undefined ? {} : { limits: limits === 'tier' ? null : accountLimits(limits) }),
+    ...(tokens === undefined ? {} : { tokens: accountTokens(tokens) }),
     ...(shadow === undefined ? {} : { shadow: shadow === 'none' ? [] : shadow.split(',').filter(Boolean) }),
     ...(Object.keys(tolerance).length === 0 ? {} : { tolerance }),
     ...(models === undefined ? {} : { models: models === 'all' ? null : models.split(',').filter(Boolean) }),
@@ -124,14 +126,15 @@ export const accountCommands: readonly AdminCommand[] = [
       name: 'new name; needs --reason',
       tier: 'audit, audit_plus or enterprise',
       limits: 'per second/burst/per day, and /streams if they change, or "tier" for those of the tier',
-      shadow: 'rate, day, streams, separated by commas: counted and reported, not enforced; or "none"',
+      tokens: 'tokens per minute/per day, an empty part for what the tier has, or "tier" for both',
+      shadow: 'rate, day, streams, tokens, separated by commas: counted and reported, not enforced; or "none"',
       models: 'allow-list of models and aliases, separated by commas, or "all"',
       'added-latency-ms':
         'how much slower a region may be than the preferred one, to be chosen for its carbon; or "any"',
       'added-cost-percent': 'how much dearer, in the same way; or "any"',
       reason: 'why; it stands in the audit log, which the customer can read',
     },
-    summary: 'change name, tier, limits, shadow, models or the tolerance of carbon-aware routing',
+    summary: 'change name, tier, limits, tokens, shadow, models or the tolerance of carbon-aware routing',
     run: async (call) => shown(await call.api.send('PATCH', at(call.arg(0)), changeOf(call))),
   },
   {

@@ -59,7 +59,7 @@ const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
 });
 
 export const keyLimitsHint =
-  'Enterprise only: per second/burst/per day/streams, empty parts for as much as the account: 10/20//5';
+  'Enterprise only: per second/burst/per day/streams, and /tokens per minute/per day, empty parts for as much as the account: 10/20//5';
 export const keyProjectHint = 'what its calls are charged to, whatever they name themselves, 1 to 64 characters';
 export const keyExpiry = 'RFC 3339; Audit Plus and Enterprise only';
 

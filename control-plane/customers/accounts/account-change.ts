@@ -12,6 +12,8 @@ export interface AccountChange {
   readonly tier?: AccountTier;
   /** Null means those of the tier. */
   readonly limits?: NegotiatedLimits | null;
+  /** An absent part of it stays as it is. */
+  readonly tokens?: Partial<AccountView['tokens']>;
   readonly shadow?: readonly ShadowLimit[];
   /** Null means every model. */
   readonly models?: readonly string[] | null;
@@ -37,13 +39,14 @@ const settledInOnboarding = ['name', 'tier', 'limits'] as const;
 /** Returns only what differs. An account that leaves Enterprise loses its own limits, unless the change sets them. */
 export function without(asked: AccountChange, before: AccountRow): AccountChange {
   const view = accountView(before);
-  const { models, name, negotiated, shadow, tier, tolerance } = view;
-  const now = { name, tier, models, shadow, tolerance, limits: negotiated ? ownLimitsOf(before) : null };
+  const { models, name, negotiated, shadow, tier, tokens, tolerance } = view;
+  const now = { name, tier, models, shadow, tokens, tolerance, limits: negotiated ? ownLimitsOf(before) : null };
   const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
   const limits = leaves && asked.limits === undefined ? null : withStreams(asked.limits, before);
   const wanted: AccountChange = {
     ...asked,
     ...(limits !== undefined && { limits }),
+    ...(asked.tokens && { tokens: { ...tokens, ...asked.tokens } }),
     ...(asked.tolerance && { tolerance: { ...tolerance, ...asked.tolerance } }),
   };
   const fields = Object.entries(wanted) as [keyof AccountChange, unknown][];
@@ -77,12 +80,15 @@ export function dataOf({
   name,
   shadow,
   tier,
+  tokens = {},
   tolerance = {},
 }: AccountChange): Prisma.AccountUpdateInput {
   return {
     ...(name === undefined ? {} : { name }),
     ...(tier === undefined ? {} : { tier }),
     ...(shadow === undefined ? {} : { limitShadow: [...shadow] }),
+    ...(tokens.per_minute === undefined ? {} : { tokensPerMinute: tokens.per_minute }),
+    ...(tokens.per_day === undefined ? {} : { tokensPerDay: tokens.per_day }),
     ...(tolerance.added_latency_ms === undefined ? {} : { maxAddedLatencyMs: tolerance.added_latency_ms }),
     ...(tolerance.added_cost_percent === undefined ? {} : { maxAddedCostPercent: tolerance.added_cost_percent }),
     ...(models === undefined ? {} : { models: models === null ? Prisma.DbNull : [...models] }),

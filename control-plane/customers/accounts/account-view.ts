@@ -13,6 +13,14 @@ const limitsSchema = z.strictObject({
 });
 export type LimitsView = z.infer<typeof limitsSchema>;
 
+const tokensSchema = z.strictObject({
+  per_minute: z
+    .int()
+    .nullable()
+    .describe('Null: as its tier has, which is any number unless `GW_TIER_TOKENS` says less'),
+  per_day: z.int().nullable().describe('Of a UTC day; null: as its tier has'),
+});
+
 const toleranceSchema = z.strictObject({
   added_latency_ms: z.int().nullable().describe('Null: any'),
   added_cost_percent: z.int().nullable().describe('Null: any'),
@@ -28,6 +36,7 @@ export const accountSchema = z
     models: z.array(z.string()).nullable().describe('The only models and aliases that it may use; null: every one'),
     limits: limitsSchema.describe('What holds for the account'),
     negotiated: z.boolean().describe('Whether `limits` are its own, not those of its tier'),
+    tokens: tokensSchema.describe('Limits in tokens of prompts and answers of its own'),
     tolerance: toleranceSchema.describe(
       'How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity',
     ),
@@ -39,7 +48,7 @@ export type AccountView = z.infer<typeof accountSchema>;
 
 /** Some of what can be changed of an account. */
 export const someSettingsSchema = accountSchema
-  .pick({ name: true, tier: true, limits: true, models: true, tolerance: true, shadow: true })
+  .pick({ name: true, tier: true, limits: true, models: true, tokens: true, tolerance: true, shadow: true })
   .partial();
 export type SomeSettings = z.infer<typeof someSettingsSchema>;
 
@@ -61,6 +70,7 @@ export function accountView(row: AccountRow): AccountView {
       streams: row.limitStreams ?? (row.tier === 'enterprise' ? enterpriseStreams : tier.streams),
     },
     negotiated: row.limitPerS !== null || row.limitBurst !== null || row.limitPerDay !== null,
+    tokens: { per_minute: row.tokensPerMinute, per_day: row.tokensPerDay },
     tolerance: { added_latency_ms: row.maxAddedLatencyMs, added_cost_percent: row.maxAddedCostPercent },
     shadow: shadowLimits.filter((limit) => row.limitShadow.includes(limit)),
     created_at: row.createdAt.toISOString(),

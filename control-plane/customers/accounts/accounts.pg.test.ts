@@ -50,6 +50,7 @@ test('accounts are listed by state, tier and name, page by page', async () => {
     models: null,
     limits: { per_s: 200, burst: 800, per_day: 400_000, streams: 100 },
     negotiated: false,
+    tokens: { per_minute: null, per_day: null },
     tolerance: { added_latency_ms: null, added_cost_percent: null },
     shadow: [],
     created_at: expect.any(String),
@@ -162,6 +163,19 @@ test('open streams are negotiated with the other limits: 100 unless agreed other
   expect(await patched({ tier: 'audit' })).toMatchObject({ streams: 25 });
 });
 
+test('limits in tokens are set in parts and taken away in any tier, and ext-authz learns of them', async () => {
+  const { db } = running.context;
+  const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32), scopes: [] };
+  await db.apiKey.create({ data: { ...key, publicId: 'xxxxxxxxxxx5' } });
+  const patched = async (tokens: object) => (await as('admin')('PATCH', `${path}/acct_x`, { tokens })).json().tokens;
+  expect(await patched({ per_minute: 600 })).toEqual({ per_minute: 600, per_day: null });
+  expect(await patched({ per_day: 9000 })).toEqual({ per_minute: 600, per_day: 9000 });
+  expect((await findKey(db, 'xxxxxxxxxxx5'))?.account.tokens).toEqual({ perMinute: 600, perDay: 9000 });
+  expect((await newest('acct_x'))?.after).toEqual({ tokens: { per_minute: 600, per_day: 9000 } });
+  expect(await patched({ per_minute: null, per_day: null })).toEqual({ per_minute: null, per_day: null });
+  expect((await as('admin')('PATCH', `${path}/acct_x`, { tokens: { per_minute: 0 } })).statusCode).toBe(400);
+});
+
 test('a tolerance is set in parts and taken away, and ext-authz learns of it', async () => {
   const { db } = running.context;
   const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32), scopes: [] };
@@ -202,7 +216,7 @@ test('with the tier Enterprise an account loses the limits of its keys as well, 
   await db.apiKey.create({
     data: { ...key, publicId: 'xxxxxxxxxxx3', limitPerS: 1, limitBurst: 2, limitPerDay: 3, limitStreams: 4 },
   });
-  expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toEqual({ ratePerS: 1, burst: 2, perDay: 3, streams: 4 });
+  expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toMatchObject({ ratePerS: 1, burst: 2, perDay: 3, streams: 4 });
   await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit_plus' });
   expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toBeNull();
   expect((await newest('acct_x'))?.after).toMatchObject({ tier: 'audit_plus', key_limits_dropped: 1 });

@@ -150,8 +150,9 @@ async function move(
 /** Takes away the limits of all keys; returns how many had some. This is announced with the change of the account. */
 const dropLimitsOfKeys = (tx: Tx, accountId: string) =>
   tx.$executeRaw`
-    UPDATE api_keys SET limit_per_s = NULL, limit_burst = NULL, limit_per_day = NULL, limit_streams = NULL
-    WHERE account_id = ${accountId} AND num_nonnulls(limit_per_s, limit_per_day, limit_streams) > 0`;
+    UPDATE api_keys SET limit_per_s = NULL, limit_burst = NULL, limit_per_day = NULL, limit_streams = NULL,
+      tokens_per_minute = NULL, tokens_per_day = NULL
+    WHERE account_id = ${accountId} AND num_nonnulls(limit_per_s, limit_per_day, limit_streams, tokens_per_minute, tokens_per_day) > 0`;
 
 async function whereOf(db: Context['db'], { after, search, state, tier }: AccountQuery) {
   const found = search === undefined ? null : await idsNamed(db, search);

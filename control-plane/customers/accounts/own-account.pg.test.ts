@@ -41,6 +41,7 @@ test('people see who they are, what they may send, and what their keys can be gr
     state: 'active',
     scopes: ['inference:read', 'inference:write', 'gw:read'],
     limits: { per_s: 50, burst: 200, per_day: 100_000, streams: 25 },
+    tokens: { per_minute: null, per_day: null },
     shadow: [],
     used_today: 0,
     created_at: expect.any(String),

@@ -23,6 +23,7 @@ const ownAccountSchema = z.strictObject({
   state: shape.state,
   scopes: z.array(z.enum(scopes)).describe('What its keys can be granted with its tier'),
   limits: shape.limits,
+  tokens: shape.tokens,
   shadow: shape.shadow,
   used_today: z
     .int()
@@ -39,7 +40,7 @@ export function ownAccountRoute(app: FastifyInstance, { addresses, db, log, redi
     const { accountId } = organisationAdminOf(request);
     const row = await db.account.findUnique({ where: { id: accountId } });
     if (row === null) return refuse(reply, notFound('account'), addresses);
-    const { created_at, id, limits, name, shadow, state, tier } = accountView(row);
+    const { created_at, id, limits, name, shadow, state, tier, tokens } = accountView(row);
     const used = await takenToday(redis, accountId).catch((error: unknown) => {
       // Open: the rest of the account is known.
       log.warn({ err: error }, 'Redis could not be asked what an account has used of its day');
@@ -54,6 +55,7 @@ export function ownAccountRoute(app: FastifyInstance, { addresses, db, log, redi
       state,
       scopes: granted,
       limits,
+      tokens,
       shadow,
       used_today: used,
       created_at,

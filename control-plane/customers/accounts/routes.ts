@@ -39,6 +39,9 @@ const updateBody = z
       .strictObject({ per_s: count, burst: count, per_day: count, streams: count.nullable().exactOptional() })
       .nullable()
       .exactOptional(),
+    tokens: z
+      .strictObject({ per_minute: count.nullable().exactOptional(), per_day: count.nullable().exactOptional() })
+      .exactOptional(),
     shadow: z
       .array(z.enum(shadowLimits))
       .refine((set) => new Set(set).size === set.length, 'names a limit twice')

@@ -72,10 +72,11 @@ export async function issue(
   const hiddenName = await hide(tx, `account:${accountId}`, key.name);
   await tx.$executeRaw`
     INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor,
-      limit_per_s, limit_burst, limit_per_day, limit_streams, project)
+      limit_per_s, limit_burst, limit_per_day, limit_streams, tokens_per_minute, tokens_per_day, project)
     VALUES (${publicId}, ${accountId}, ${hiddenName}, ${new Uint8Array(hashApiKey(plaintext, pepper.secret))},
       ${pepper.version}, ${[...key.scopes]}, ${at}, ${key.expiresAt}, ${predecessor?.public_id ?? null},
       ${limits?.per_s ?? null}, ${limits?.burst ?? null}, ${limits?.per_day ?? null}, ${limits?.streams ?? null},
+      ${limits?.tokens_per_minute ?? null}, ${limits?.tokens_per_day ?? null},
       ${project.value})`;
   const row = await findKeyRow(tx, accountId, publicId);
   if (row === null) throw new Error('A key that was issued cannot be read.');

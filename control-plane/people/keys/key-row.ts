@@ -35,13 +35,16 @@ export interface KeyRow {
   readonly limit_burst: number | null;
   readonly limit_per_day: number | null;
   readonly limit_streams: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly tokens_per_day: number | null;
   readonly project: string | null;
 }
 
 /** The columns of a `KeyRow`, for a query over `keyTables`. */
 export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
   k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on,
-  k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams, k.project`;
+  k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams,
+  k.tokens_per_minute, k.tokens_per_day, k.project`;
 /** The tables that `keyColumns` are read from. */
 export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN key_uses u ON u.public_id = k.public_id`;
 
@@ -105,8 +108,11 @@ export function limitsOf({
   limit_per_s,
   limit_streams,
   tier,
+  tokens_per_day,
+  tokens_per_minute,
 }: KeyRow): KeyLimitsView | null {
-  const limits = { per_s: limit_per_s, burst: limit_burst, per_day: limit_per_day, streams: limit_streams };
+  const ofCalls = { per_s: limit_per_s, burst: limit_burst, per_day: limit_per_day, streams: limit_streams };
+  const limits = { ...ofCalls, tokens_per_minute, tokens_per_day };
   return tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null) ? limits : null;
 }
 

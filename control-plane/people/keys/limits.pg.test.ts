@@ -30,15 +30,17 @@ async function enterprise() {
   const newest = async () => (await readAudit(running.stores.db, account.id, { order: 'desc', limit: 1 }))[0];
   return { ...account, patch, newest };
 }
-const none = { per_s: null, burst: null, per_day: null, streams: null };
+const noTokens = { tokens_per_minute: null, tokens_per_day: null };
+const none = { per_s: null, burst: null, per_day: null, streams: null, ...noTokens };
 
 test('a key is issued with limits of its own, and its successors take them over', async () => {
   const { ask, newest } = await enterprise();
-  const limits = { per_s: 10, burst: 20, per_day: 300, streams: 4 };
+  const tokens = { tokens_per_minute: 500, tokens_per_day: 9000 };
+  const limits = { per_s: 10, burst: 20, per_day: 300, streams: 4, ...tokens };
   const { key: _, ...first } = issuedKeySchema.parse((await ask('POST', '/v1/keys', { name: 'k', limits })).body);
   expect(first.limits).toEqual(limits);
   expect((await newest())?.after).toMatchObject({ limits });
-  const kept = { ratePerS: 10, burst: 20, perDay: 300, streams: 4 };
+  const kept = { ratePerS: 10, burst: 20, perDay: 300, streams: 4, tokensPerMinute: 500, tokensPerDay: 9000 };
   expect((await findKey(running.stores.db, first.id))?.limits).toEqual(kept);
   const heir = issuedKeySchema.parse((await ask('POST', `/v1/keys/${first.id}/rotate`)).body);
   expect(heir.limits).toEqual(limits);
@@ -88,7 +90,7 @@ test('limits of a key are never above those of its account, and belong to Enterp
 test('an admin changes the limits of a key; the log tells it, and every instance reads that key again', async () => {
   const { id, ask, newest, patch } = await enterprise();
   const key = issuedKeySchema.parse((await ask('POST', '/v1/keys', { name: 'k' })).body);
-  const limits = { per_s: 10, burst: 20, per_day: null, streams: 4 };
+  const limits = { per_s: 10, burst: 20, per_day: null, streams: 4, ...noTokens };
   expect((await patch('support', key.id, { limits })).statusCode).toBe(403);
   const generation = await keyGeneration(running.stores.db);
   expect((await patch('admin', key.id, { limits })).json()).toMatchObject({ id: key.id, limits });

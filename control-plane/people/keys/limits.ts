@@ -17,12 +17,20 @@ import type { Changed, Transaction } from './result.ts';
 
 /** Returns the limits with null for each absent part; null as a whole if all parts are absent. */
 export function viewOf(wanted: KeyLimitsRequest | null | undefined): KeyLimitsView | null {
-  const { burst = null, per_day = null, per_s = null, streams = null } = wanted ?? {};
-  const limits = { per_s, burst, per_day, streams };
+  const limits = partsOf(wanted);
   return Object.values(limits).some((limit) => limit !== null) ? limits : null;
 }
 
-const fields = ['per_s', 'burst', 'per_day', 'streams'] as const;
+const fields = ['per_s', 'burst', 'per_day', 'streams', 'tokens_per_minute', 'tokens_per_day'] as const;
+
+const partsOf = (wanted: KeyLimitsRequest | null | undefined) => ({
+  per_s: wanted?.per_s ?? null,
+  burst: wanted?.burst ?? null,
+  per_day: wanted?.per_day ?? null,
+  streams: wanted?.streams ?? null,
+  tokens_per_minute: wanted?.tokens_per_minute ?? null,
+  tokens_per_day: wanted?.tokens_per_day ?? null,
+});
 
 interface AccountLimits extends KeyLimitsView {
   readonly tier: AccountTier;
@@ -36,7 +44,7 @@ export async function limitsRefusal(
 ): Promise<KeyRefusal | null> {
   const [account] = await tx.$queryRaw<AccountLimits[]>`
     SELECT tier::text AS tier, limit_per_s AS per_s, limit_burst AS burst, limit_per_day AS per_day,
-      COALESCE(limit_streams, ${enterpriseStreams}) AS streams
+      COALESCE(limit_streams, ${enterpriseStreams}) AS streams, tokens_per_minute, tokens_per_day
     FROM accounts WHERE id = ${accountId}`;
   if (account?.tier !== 'enterprise') return { why: 'limits_not_offered' };
   for (const field of fields) {
@@ -75,13 +83,14 @@ export async function setLimits(
 ): Promise<Changed<KeyObject>> {
   const refusal = limits && (await limitsRefusal(tx, row.account_id, limits));
   if (refusal) return err(refusal);
-  const { burst = null, per_day = null, per_s = null, streams = null } = limits ?? {};
-  const parts = { limit_per_s: per_s, limit_burst: burst, limit_per_day: per_day, limit_streams: streams };
+  const { burst, per_day, per_s, streams, ...tokens } = partsOf(limits);
+  const parts = { limit_per_s: per_s, limit_burst: burst, limit_per_day: per_day, limit_streams: streams, ...tokens };
   const after: KeyRow = { ...row, ...parts };
   const isSame = (Object.keys(parts) as (keyof typeof parts)[]).every((part) => parts[part] === row[part]);
   if (isSame) return ok(keyObject(row, at));
   await tx.$executeRaw`
-    UPDATE api_keys SET limit_per_s = ${per_s}, limit_burst = ${burst}, limit_per_day = ${per_day}, limit_streams = ${streams}
+    UPDATE api_keys SET limit_per_s = ${per_s}, limit_burst = ${burst}, limit_per_day = ${per_day}, limit_streams = ${streams},
+      tokens_per_minute = ${tokens.tokens_per_minute}, tokens_per_day = ${tokens.tokens_per_day}
     WHERE public_id = ${row.public_id}::text`;
   await appendAudit(tx, at, {
     accountId: row.account_id,

@@ -132,7 +132,14 @@ test('the admin of an Enterprise organisation limits its own keys, and no others
   const own = await newAccount();
   const other = await newAccount();
   const call = await organisationAdmin(own.id);
-  const limits = { per_s: null, burst: null, per_day: 5, streams: null };
+  const limits = {
+    per_s: null,
+    burst: null,
+    per_day: 5,
+    streams: null,
+    tokens_per_minute: null,
+    tokens_per_day: null,
+  };
   const patch = (keyId: string) => call('PATCH', `/organisation/v1/keys/${keyId}`, { limits });
   expect((await patch(own.keyId)).json().error.code).toBe('invalid_limits');
   const data = { tier: 'enterprise', limitPerS: 1, limitBurst: 1, limitPerDay: 10 } as const;

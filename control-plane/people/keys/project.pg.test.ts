@@ -80,7 +80,14 @@ test('limits and project are changed together, and what is not named stays', asy
   const data = { tier: 'enterprise', limitPerS: 10, limitBurst: 20, limitPerDay: 300, limitStreams: 20 } as const;
   await running.stores.db.account.update({ where: { id: account }, data });
   const { id } = await create({});
-  const limits = { per_s: null, burst: null, per_day: 5, streams: null };
+  const limits = {
+    per_s: null,
+    burst: null,
+    per_day: 5,
+    streams: null,
+    tokens_per_minute: null,
+    tokens_per_day: null,
+  };
   expect((await patch('admin', id, { limits, project: 'a' })).json()).toMatchObject({ limits, project: 'a' });
   expect((await patch('admin', id, { project: 'b' })).json()).toMatchObject({ limits, project: 'b' });
   expect((await patch('admin', id, { limits: null })).json()).toMatchObject({ limits: null, project: 'b' });

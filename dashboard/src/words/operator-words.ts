@@ -49,12 +49,15 @@ const accountWords = {
     title: 'Settings',
     names: {
       tier: 'Tier and limits',
+      tokens: 'Limits in tokens',
       shadow: 'Limits in shadow',
       tolerance: 'Tolerance for low carbon',
       models: 'Models',
     },
     hints: {
       tier: 'The tier decides about limits, lineages and evidence packs. It holds within a second.',
+      tokens:
+        'Tokens of prompts and answers, which a call reserves and settles. An empty field takes what the tier has.',
       shadow: 'A limit in shadow is counted and shown, and refuses nothing.',
       tolerance:
         'How much slower or dearer a region may be than the preferred one, to be chosen because its electricity is cleaner. A call can name less.',
@@ -66,7 +69,7 @@ const accountWords = {
       per_day: 'Calls a day (UTC)',
       streams: 'Open streams',
     },
-    shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams' },
+    shadows: { rate: 'calls a second, and at once', day: 'calls a day', streams: 'open streams', tokens: 'tokens' },
   },
 
   issuer: {

@@ -109,6 +109,9 @@ CREATE TABLE "accounts" (
   "billing_contact" JSONB CHECK (jsonb_typeof("billing_contact") = 'object'),
   "technical_contact" JSONB CHECK (jsonb_typeof("technical_contact") = 'object'),
   "limit_streams" INTEGER,
+  -- Tokens of prompts and answers, in any tier. Null: no limit.
+  "tokens_per_minute" INTEGER CHECK ("tokens_per_minute" > 0),
+  "tokens_per_day" INTEGER CHECK ("tokens_per_day" > 0),
   -- These limits are counted and reported, and not enforced yet.
   "limit_shadow" TEXT[] NOT NULL DEFAULT '{}',
   -- The delay and the extra cost that the account tolerates for a region with less carbon.
@@ -124,7 +127,7 @@ CREATE TABLE "accounts" (
     OR ("limit_per_s" IS NULL AND "limit_burst" IS NULL AND "limit_per_day" IS NULL AND "limit_streams" IS NULL)
   ),
   CONSTRAINT "streams_above_zero" CHECK ("limit_streams" > 0),
-  CONSTRAINT "known_shadow_limits" CHECK ("limit_shadow" <@ ARRAY['rate', 'day', 'streams'])
+  CONSTRAINT "known_shadow_limits" CHECK ("limit_shadow" <@ ARRAY['rate', 'day', 'streams', 'tokens'])
 );
 
 CREATE TABLE "onboarding" (
@@ -307,12 +310,15 @@ CREATE TABLE "api_keys" (
   "limit_burst" INTEGER,
   "limit_per_day" INTEGER,
   "limit_streams" INTEGER,
+  "tokens_per_minute" INTEGER,
+  "tokens_per_day" INTEGER,
   -- The project that calls with this key are charged to.
   "project" TEXT CHECK (char_length("project") BETWEEN 1 AND 64),
   -- Only a revoked key may lose its hash; an active key without one could never be verified.
   CONSTRAINT "hash_or_revoked" CHECK ("hash" IS NOT NULL OR "revoked_at" IS NOT NULL),
   CONSTRAINT "key_limits_above_zero" CHECK (
     "limit_per_s" > 0 AND "limit_burst" > 0 AND "limit_per_day" > 0 AND "limit_streams" > 0
+    AND "tokens_per_minute" > 0 AND "tokens_per_day" > 0
   ),
   CONSTRAINT "key_rate_with_burst" CHECK (("limit_per_s" IS NULL) = ("limit_burst" IS NULL))
 );

@@ -15,6 +15,7 @@ import type { OpenAnswer } from '@gw/service/budgets';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
 import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate, Named } from '../../catalogue/snapshot.ts';
+import type { TokenEstimates } from '../token-limits.ts';
 
 /** The assumed length of an answer that the request does not limit: a page of text. */
 const typicalAnswerTokens = 400;
@@ -37,6 +38,12 @@ export function estimatedTokens({
 /** The length that is assumed of an answer without a limit, in tokens. */
 export const usualAnswer = ({ endpoint }: Pick<EstimatedRequest, 'endpoint'>): number =>
   shapeOf(endpoint).request.bound?.usual ?? typicalAnswerTokens;
+
+export function tokenEstimates(request: Omit<EstimatedRequest, 'prompts'>, maxTokens: number | null): TokenEstimates {
+  const typical = Math.min(maxTokens ?? typicalAnswerTokens, usualAnswer(request));
+  const assumed = estimatedTokens({ ...request, maxTokens: typical });
+  return { ...estimatedTokens({ ...request, maxTokens }), assumed: assumed.promptTokens + assumed.completionTokens };
+}
 
 /** `at`: RFC 3339. */
 export function estimateCall(

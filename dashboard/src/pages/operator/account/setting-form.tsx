@@ -85,6 +85,13 @@ const isConflict = (error: Error): boolean => error instanceof RefusedError && e
 const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** The limits are of the tier. */
-function seenOf({ limits, models, shadow, tier, tolerance }: OperatorAccount, setting: SettingFormProps['setting']) {
-  return { tier: { tier, limits }, shadow: { shadow }, tolerance: { tolerance }, models: { models } }[setting];
+function seenOf(account: OperatorAccount, setting: SettingFormProps['setting']) {
+  const { limits, models, shadow, tier, tokens, tolerance } = account;
+  return {
+    tier: { tier, limits },
+    tokens: { tokens },
+    shadow: { shadow },
+    tolerance: { tolerance },
+    models: { models },
+  }[setting];
 }

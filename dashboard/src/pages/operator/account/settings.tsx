@@ -23,7 +23,13 @@ import { type FormOfAccountProps, SettingForm } from './setting-form.tsx';
 
 type Setting = keyof typeof words.settings.names;
 const settings = Object.keys(words.settings.names) as Setting[];
-const forms = { tier: TierForm, shadow: ShadowForm, tolerance: ToleranceForm, models: ModelsForm } as const;
+const forms = {
+  tier: TierForm,
+  tokens: TokensForm,
+  shadow: ShadowForm,
+  tolerance: ToleranceForm,
+  models: ModelsForm,
+} as const;
 
 export interface SettingsProps {
   readonly account: OperatorAccount;
@@ -72,6 +78,8 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
     const own = negotiated ? ` ($of its own)` : '';
     return `${words.limits.tiers[tier]}: ${all.join(', ')}${own}`;
   },
+  tokens: ({ tokens: { per_day: day, per_minute: minute } }) =>
+    `${minute === null ? 'those of the tier' : number(minute)} a minute, ${day === null ? 'those of the tier' : number(day)} a day`,
   shadow: ({ shadow }) =>
     shadow.length === 0
       ? 'none: all limits are enforced'
@@ -161,6 +169,20 @@ function ShadowForm({ account, onClose }: FormOfAccountProps) {
           ))}
         </Stack>
       </Checkbox.Group>
+    </SettingForm>
+  );
+}
+
+/** How many tokens an account may use. */
+function TokensForm({ account, onClose }: FormOfAccountProps) {
+  const [minute, setMinute] = useState<number | string>(account.tokens.per_minute ?? '');
+  const [day, setDay] = useState<number | string>(account.tokens.per_day ?? '');
+  const tokens = { per_minute: boundIn(minute), per_day: boundIn(day) };
+  const field = { description: 'Empty: as the tier', min: 1, max: 2_147_483_647, allowDecimal: false };
+  return (
+    <SettingForm setting="tokens" account={account} wanted={{ tokens }} onClose={onClose}>
+      <NumberInput {...field} label="Tokens a minute" value={minute} onChange={setMinute} />
+      <NumberInput {...field} label="Tokens a day (UTC)" value={day} onChange={setDay} />
     </SettingForm>
   );
 }
