@@ -35,7 +35,18 @@ const asked: Readonly<Record<MeasuredApi, { readonly path: string; readonly fiel
   messages: { path: 'messages', fields: { messages: message, max_tokens: 1000 } },
 };
 
-export function apiCall({ baseUrl, headers }: Target, { api, isStream }: ApiScenario, model: string): Call {
+/** Alike, but for what their providers speak. */
+export interface ApiModels {
+  readonly everyApi: string;
+  readonly chatAlone: string;
+}
+
+export function apiCall(
+  { baseUrl, headers }: Target,
+  { api, isStream, isTranslated }: ApiScenario,
+  { chatAlone, everyApi }: ApiModels,
+): Call {
+  const model = isTranslated ? chatAlone : everyApi;
   const { path, fields } = asked[api];
   const sim = { 'x-sim-tokens': String(tokens), 'x-sim-tokens-per-second': '0', 'x-sim-delay-ms': '0' };
   return {

@@ -30,9 +30,9 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
 
 async function benchTargets(options: Options, signal: AbortSignal): Promise<Omit<Report, 'micro' | 'slowness'>> {
   const { peers = false, rounds, seconds } = options;
-  const { chatOnlyModel, model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
+  const { apiModels, model, peerStates, stop, targets } = await startTargets({ log: say, signal, peers });
   try {
-    const run = runRounds({ targets, model, chatOnlyModel, seconds, rounds, progress: say, signal });
+    const run = runRounds({ targets, model, apiModels, seconds, rounds, progress: say, signal });
     const samples = withoutIdle(await unlessAborted(run, signal));
     return {
       date: new Date().toISOString().slice(0, 10),

@@ -4,7 +4,7 @@
  */
 
 import { defined } from '@gw/contract/internal/defined';
-import { type ApiScenario, apiCall, apiScenarios } from './apis.ts';
+import { type ApiModels, type ApiScenario, apiCall, apiScenarios } from './apis.ts';
 import { replyLoad } from './load/reply-load.ts';
 import { streamLoad } from './load/stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './load/target.ts';
@@ -39,8 +39,8 @@ export interface Sample {
 export interface Bench {
   readonly targets: readonly Target[];
   readonly model: string;
-  /** A model whose provider speaks chat completions alone. Absent: the other APIs are not measured. */
-  readonly chatOnlyModel?: string;
+  /** Absent: the other APIs are not measured. */
+  readonly apiModels?: ApiModels;
   readonly seconds: number;
   readonly rounds: number;
   /** The least. Default 10. */
@@ -55,9 +55,9 @@ async function idleLoad(seconds: number): Promise<Load> {
 }
 
 function generate(bench: Bench, target: Target, scenario: Scenario | ApiScenario, seconds: number): Promise<Load> {
-  const { chatOnlyModel = bench.model, model } = bench;
+  const { apiModels, model } = bench;
   if (typeof scenario === 'object')
-    return replyLoad(apiCall(target, scenario, scenario.isTranslated ? chatOnlyModel : model), STREAMS, seconds);
+    return replyLoad(apiCall(target, scenario, defined(apiModels, 'The models')), STREAMS, seconds);
   switch (scenario) {
     case 'idle':
       return idleLoad(seconds);
@@ -139,8 +139,8 @@ async function warmUp(bench: Bench, target: Target): Promise<void> {
   await settle(target);
 }
 
-const apisAt = ({ chatOnlyModel }: Bench, { name }: Target): readonly ApiScenario[] =>
-  name === 'gateway' && chatOnlyModel !== undefined ? apiScenarios : [];
+const apisAt = ({ apiModels }: Bench, { name }: Target): readonly ApiScenario[] =>
+  name === 'gateway' && apiModels !== undefined ? apiScenarios : [];
 
 /** The order changes by round, so that no target always comes after the same one. */
 export function rotate<T>(list: readonly T[], by: number): T[] {

@@ -13,6 +13,7 @@ import { checkout, inCheckout } from '@gw/stack/checkout';
 import { freePorts } from '@gw/stack/ports';
 import { type Stack, startStack } from '@gw/stack/stack';
 import { z } from 'zod';
+import type { ApiModels } from '../apis.ts';
 import { bareVariable } from '../bare-sidecar/variable.ts';
 import { startPlainEnvoy } from '../load/plain-envoy.ts';
 import type { Target } from '../load/target.ts';
@@ -22,8 +23,7 @@ export interface Targets {
   readonly targets: readonly Target[];
   readonly peerStates: readonly PeerState[];
   readonly model: string;
-  /** Its provider speaks chat completions alone. */
-  readonly chatOnlyModel: string;
+  readonly apiModels: ApiModels;
   stop(): Promise<void>;
 }
 
@@ -56,11 +56,9 @@ async function keyWithBudget(stack: Stack): Promise<string> {
   return key;
 }
 
-/** The model of the simulator again, behind a provider that speaks chat completions alone. */
-async function chatOnlyModelOf(stack: Stack): Promise<string> {
-  const id = 'chat-only';
-  const address = { base_url: providerUrlOf(stack), kind: 'simulator', apis: ['chat'] };
-  await post(stack, '/providers', { id, name: id, ...address });
+/** The simulator's model under another name, behind a provider that speaks these APIs. */
+async function modelBehind(stack: Stack, id: string, apis: readonly string[]): Promise<string> {
+  await post(stack, '/providers', { id, name: id, base_url: providerUrlOf(stack), kind: 'simulator', apis });
   const facts = { owned_by: 'benchmark', kind: 'chat', active_parameters_b: 8, total_parameters_b: 8 };
   await post(stack, '/models', { id, ...facts, model_class: 'small' });
   const deployment = { id, provider: id, region: 'us-east', pue: 1.2, models: { [id]: modelOf(stack) } };
@@ -70,8 +68,7 @@ async function chatOnlyModelOf(stack: Stack): Promise<string> {
   const isOffered = async () =>
     (await fetch(`${stack.publicUrl}/v1/responses`, { method: 'POST', headers, body })).status === 200;
   for (let tries = 0; !(await isOffered()); tries += 1) {
-    if (tries === 100)
-      throw new Error('The gateway does not answer for a provider that speaks chat completions alone.');
+    if (tries === 100) throw new Error(`The gateway does not answer for the model ${id}.`);
     await delay(200);
   }
   return id;
@@ -138,11 +135,14 @@ export async function startTargets({ peers, ...watch }: Wanted): Promise<Targets
     ends.push(() => bare.stop());
     const targets = [...targetsOf(stack, budgetKey, port, envoy.pid), gatewayOf(bare, bare.keys.enterprise, 'bare')];
     const model = modelOf(stack);
-    const chatOnlyModel = await chatOnlyModelOf(stack);
+    const apiModels = {
+      everyApi: await modelBehind(stack, 'every-api', ['chat', 'responses', 'messages']),
+      chatAlone: await modelBehind(stack, 'chat-alone', ['chat']),
+    };
     const where = { dir, model, providerUrl: providerUrlOf(stack), simulator: () => simulatorOf(stack) };
     const others = await startPeers({ ...where, ...watch }, peers ? undefined : []);
     ends.push(() => others.stop());
-    return { targets: [...targets, ...others.targets], peerStates: others.states, model, chatOnlyModel, stop };
+    return { targets: [...targets, ...others.targets], peerStates: others.states, model, apiModels, stop };
   } catch (error) {
     await stop();
     throw error;
