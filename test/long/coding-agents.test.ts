@@ -15,16 +15,17 @@ import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { addProvider } from './frameworks/backends.ts';
+import { nodeRelease, watchClients } from './frameworks/newest.ts';
 import { nodePackages } from './frameworks/packages.ts';
 
 let gateway: OwnGateway;
-let modules: string;
+let packages: string;
 let outside: Awaited<ReturnType<typeof startOutside>>;
 
 const apis = ['chat', 'responses', 'messages'] as const;
 
 beforeAll(async () => {
-  modules = join(await nodePackages('agents'), 'node_modules');
+  packages = await nodePackages('agents');
   gateway = await startOwnGateway();
   outside = await startOutside();
   const url = `${gateway.stack.simulatorUrl}/v1`;
@@ -59,6 +60,7 @@ async function startOutside(): Promise<{ readonly server: Server; readonly url: 
 }
 
 interface Agent {
+  readonly npm: string;
   /** The calls of its tools that read the file and edit it. */
   script(file: string): readonly { readonly name: string; readonly input: object }[];
   /** Writes its settings into its home. Returns how it is started. */
@@ -81,6 +83,7 @@ const patch = ['*** Begin Patch', '*** Update File: a.txt', '@@', '-hello world'
 
 const agents: Readonly<Record<string, Agent>> = {
   'Claude Code': {
+    npm: '@anthropic-ai/claude-code',
     script: (file) => [
       { name: 'Read', input: { file_path: file } },
       { name: 'Edit', input: { file_path: file, old_string: 'hello', new_string: 'goodbye' } },
@@ -100,6 +103,7 @@ const agents: Readonly<Record<string, Agent>> = {
     lastText: (output) => (JSON.parse(output) as { result: unknown }).result,
   },
   Codex: {
+    npm: '@openai/codex',
     script: () => [
       { name: 'exec_command', input: { cmd: 'cat a.txt' } },
       { name: 'exec_command', input: { cmd: `apply_patch <<'EOF'\n${patch.join('\n')}\nEOF` } },
@@ -136,7 +140,7 @@ async function run(agent: Agent, model: string) {
   const file = join(work, 'a.txt');
   writeFileSync(file, 'hello world\n');
   const { args, env, program } = agent.start({ home, model, script: JSON.stringify(agent.script(file)) });
-  const running = promisify(execFile)(process.execPath, [join(modules, program), ...args], {
+  const running = promisify(execFile)(process.execPath, [join(packages, 'node_modules', program), ...args], {
     cwd: work,
     timeout: 120_000,
     killSignal: 'SIGKILL',
@@ -162,6 +166,11 @@ const receiptsOf = async (model: string) => {
     .parse(json)
     .data.filter((receipt) => receipt.model === model);
 };
+
+watchClients(
+  Object.entries(agents).map(([name, { npm }]) => ({ name, releases: () => [nodeRelease(packages, npm)] })),
+  (_, suite) => suite,
+);
 
 describe.each(Object.entries(agents))('%s', (_, agent) => {
   test.each(apis)('edits a file with a model whose provider speaks %s', async (api) => {

@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { backends, startBackends } from './frameworks/backends.ts';
-import { groupOf, installPackages, type Packages, unpinnedNodePackages } from './frameworks/packages.ts';
+import { watchClients } from './frameworks/newest.ts';
+import { groupOf, installPackages, type Packages, releasesOf, unpinnedNodePackages } from './frameworks/packages.ts';
 import { type Example, examples, inSections, inTables } from './frameworks/page.ts';
 
 let gateway: OwnGateway;
@@ -56,6 +57,11 @@ async function run(example: Example, model: string): Promise<string> {
   const { stdout, stderr } = await running;
   return stdout + stderr;
 }
+
+watchClients(
+  examples.map((example) => ({ name: example.framework, releases: () => releasesOf(example, packages) })),
+  (name) => name.replace(/ finds the receipts .*/, ''),
+);
 
 const printed = /(rcpt_[0-9a-f-]+)\W+(?:energy_wh\W+)?(\d[\d.e-]*)/g;
 

@@ -7,6 +7,7 @@ import { errorCodes, serveErrors } from '@gw/testing/error-replies';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { runPython } from '../sdk/python-checks.ts';
+import { pythonRelease, watchClients } from './frameworks/newest.ts';
 import { pythonPackages } from './frameworks/packages.ts';
 
 let gateway: OwnGateway;
@@ -22,6 +23,11 @@ afterAll(async () => {
   await errors?.stop();
   await gateway?.stop();
 });
+
+watchClients(
+  ['openai', 'anthropic'].map((name) => ({ name, releases: () => [pythonRelease(python, name)] })),
+  (name) => name.replace(/: .*/, ''),
+);
 
 async function run(module: string, env: Readonly<Record<string, string>> = {}) {
   const folder = inCheckout('test', 'long', 'frameworks', 'python');
@@ -44,12 +50,13 @@ test('anthropic: messages', async () => {
   await run('messages', { GW_TEST_READ_ONLY_KEY: await readOnlyKey() });
 });
 
-test('both: the class of each error', async () => {
+test.each([
+  ['openai', ['chat', 'responses']],
+  ['anthropic', ['messages']],
+] as const)('%s: the class of each error', async (maker, apis) => {
   const lines = errorCodes.map((code) => {
-    const { status } = errorCatalogue[code];
-    const openai = clientClass(status, 'openai', 'python');
-    const messages = clientClass(status, 'anthropic', 'python');
-    return { code, url: errors.url(code), classes: { chat: openai, responses: openai, messages } };
+    const expected = clientClass(errorCatalogue[code].status, maker, 'python');
+    return { code, url: errors.url(code), classes: Object.fromEntries(apis.map((api) => [api, expected])) };
   });
   await run('error_classes', { GW_TEST_ERRORS: JSON.stringify(lines) });
 });

@@ -15,33 +15,47 @@ import type { Packages } from './packages.ts';
 export const backends = { simulator: 'sim-small', litellm: 'litellm/chat', aimock: 'aimock/chat' } as const;
 
 const file = (...path: string[]) => inCheckout('test', 'long', 'frameworks', ...path);
-const masterKey = 'sk-key-of-the-proxy-0123456789abcdef';
+export const masterKey = 'sk-key-of-the-proxy-0123456789abcdef';
 const mockScript = ['node_modules', '@copilotkit', 'aimock', 'dist', 'cli.js'];
+
+/** Starts LiteLLM's own server, which has its models from the file beside this one. */
+export function startLitellm(gateway: OwnGateway, python: string, port: number): Promise<Child> {
+  const bind = ['--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
+  return startChild({
+    command: join(python, '..', 'litellm'),
+    args: ['--config', file('litellm-proxy', 'config.yaml'), ...bind],
+    logFile: join(gateway.dir, 'logs', 'litellm.log'),
+    cwd: gateway.dir,
+    env: {
+      ...environment(gateway),
+      LITELLM_MASTER_KEY: masterKey,
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      SIMULATOR: gateway.stack.simulatorUrl,
+      SIMULATOR_V1: `${gateway.stack.simulatorUrl}/v1`,
+    },
+  });
+}
+const environment = ({ dir }: OwnGateway) => ({ PATH: process.env.PATH, HOME: dir, LANG: 'C.UTF-8' });
 
 /** Starts both servers, and returns when a call passes to each. */
 export async function startBackends(gateway: OwnGateway, { node, python }: Packages) {
   const [proxyPort = 0, mockPort = 0] = await freePorts(2);
   const children: Child[] = [];
-  const start = async (name: string, command: string, args: readonly string[], env: Record<string, string> = {}) => {
-    const logFile = join(gateway.dir, 'logs', `${name}.log`);
-    const base = { PATH: process.env.PATH, HOME: gateway.dir, LANG: 'C.UTF-8' };
-    children.push(await startChild({ command, args, logFile, cwd: gateway.dir, env: { ...base, ...env } }));
-  };
   const stop = async () => {
     await Promise.all(children.map((child) => child.stop()));
   };
-  const bind = ['--host', '127.0.0.1', '--port'];
   try {
-    await start(
-      'litellm',
-      join(python['litellm-proxy'], '..', 'litellm'),
-      ['--config', file('litellm-proxy', 'config.yaml'), ...bind, String(proxyPort), '--telemetry', 'False'],
-      { LITELLM_MASTER_KEY: masterKey, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+    children.push(await startLitellm(gateway, python['litellm-proxy'], proxyPort));
+    const args = ['--fixtures', file('aimock.json'), '--strict', '--host', '127.0.0.1', '--port', String(mockPort)];
+    children.push(
+      await startChild({
+        command: process.execPath,
+        args: [join(node, ...mockScript), ...args],
+        logFile: join(gateway.dir, 'logs', 'aimock.log'),
+        cwd: gateway.dir,
+        env: environment(gateway),
+      }),
     );
-    await start('aimock', process.execPath, [
-      join(node, ...mockScript),
-      ...['--fixtures', file('aimock.json'), '--strict', ...bind, String(mockPort)],
-    ]);
     await addProvider(gateway, {
       id: 'litellm',
       model: backends.litellm,
@@ -92,7 +106,7 @@ interface Behind {
 export async function addProvider(gateway: OwnGateway, behind: Behind): Promise<void> {
   const { apis, id, inner, key, kind, model, url } = behind;
   const { send } = apiOf(gateway.stack);
-  const credential = id.toUpperCase();
+  const credential = id.toUpperCase().replaceAll('-', '_');
   const access = { ...(key !== undefined && { credential_ref: credential }), ...(apis && { apis }) };
   await send('POST', '/operator/v1/providers', { id, name: id, kind: kind ?? 'openai', base_url: url, ...access });
   if (key !== undefined) await send('PUT', `/operator/v1/credentials/${credential}`, { value: key, base_url: url });

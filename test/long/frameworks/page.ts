@@ -7,7 +7,9 @@ export interface Example {
   readonly framework: string;
   readonly language: 'js' | 'python' | 'sh';
   readonly code: string;
-  /** Without extras. */
+  /** As it says to install them. */
+  readonly install: readonly string[];
+  /** The same without extras. */
   readonly packages: readonly string[];
   /** How many receipts it finds: of a JSON reply, and of a stream unless only the ledger has that. */
   readonly finds: number;
@@ -38,6 +40,7 @@ export const examples: readonly Example[] = sections.flatMap(({ framework, secti
     /^```(js|python|sh)\n((?:\/\/ npm|# pip) install (.+)\n[\s\S]*?)^```/m.exec(section) ?? [];
   if (language !== 'js' && language !== 'python' && language !== 'sh')
     throw new Error(`This section has no example that begins with what to install: ${section.slice(0, 40)}`);
-  const packages = install.split(' ').map((name) => name.replaceAll(/"|\[.*\]/g, ''));
-  return [{ framework, language, code, packages, finds }];
+  const wanted = install.split(' ').map((name) => name.replaceAll('"', ''));
+  const packages = wanted.map((name) => name.replaceAll(/\[.*\]/g, ''));
+  return [{ framework, language, code, install: wanted, packages, finds }];
 });

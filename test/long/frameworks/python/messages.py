@@ -26,6 +26,12 @@ def _():
     equal(message._request_id, message.gw["request_id"])
 
 
+@check("count_tokens counts the prompt, what is added to it too")
+def _():
+    count = lambda **more: client.messages.count_tokens(model=ASK["model"], messages=[USER], **more).input_tokens  # noqa: E731
+    assert 0 < count() < count(system="Say it in one word.") < count(system="Say it in one word.", tools=[TOOL])
+
+
 @check("the key may come as a token")
 def _():
     own = Anthropic(base_url=URL, auth_token=KEY, api_key=None, max_retries=0, default_headers=QUICK)
