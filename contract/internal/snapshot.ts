@@ -36,6 +36,8 @@ export type SnapshotRegion = z.infer<typeof snapshotRegionSchema>;
 const callsSchema = z.object({
   /** The APIs that it speaks; absent: the usual ones (catalogue/apis.ts). */
   apis: z.array(z.string()).optional(),
+  /** The tools that it may run by itself; absent: none. */
+  hostedTools: z.array(z.string()).optional(),
   /** Whether the path contains the provider's name of the model. */
   modelInPath: z.boolean().optional(),
   /** Maps a field to the provider's name for it, or to null to remove it. */

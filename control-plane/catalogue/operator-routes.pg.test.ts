@@ -64,6 +64,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     headers: null,
     request_fields: null,
     apis: ['chat', 'completions', 'embeddings'],
+    hosted_tools: [],
     timeout_s: null,
     first_byte_timeout_s: null,
     auth_header: null,

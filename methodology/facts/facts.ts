@@ -129,7 +129,7 @@ export interface TokenUsage {
  * model `hidden_unstated`. `filtered`: the same, and the provider says that it withheld text. `above_limit`: more is counted than
  * the request allows. `read_elsewhere`: more is counted than the request holds, which asks to search, or whose model reads by itself
  * as the catalogue says; `read_unstated`: without either. `parts_uncounted`: pictures, sound or files of the prompt are in no count.
- * `too_fast`: the accelerators draw less in the time of the call than the tokens take.
+ * `too_fast`: the accelerators draw less in the time of the call than the tokens take. `ran_tools`: the provider may have run tools of its own.
  */
 export const countDoubts = [
   'hidden',
@@ -140,6 +140,7 @@ export const countDoubts = [
   'read_unstated',
   'parts_uncounted',
   'too_fast',
+  'ran_tools',
 ] as const;
 export type CountDoubt = (typeof countDoubts)[number];
 

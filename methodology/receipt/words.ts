@@ -142,6 +142,7 @@ const doubtTexts: Readonly<Record<CountDoubt, string>> = {
   parts_uncounted:
     'the tokens of pictures, sound and files in the prompt are not counted: they are in the upper bounds alone, by their size',
   too_fast: 'doubtful: the accelerators draw less in the upstream time than the counted tokens take',
+  ran_tools: 'the provider could run tools by itself, and what these take is measured by nobody and in no number here',
 };
 
 /** Why the counts are believed only within bounds, and which those are. */

@@ -8,7 +8,7 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
 import type { ParsedBody } from './parse.ts';
 import type { ParsedRequest } from './port/parsed-request.ts';
-import type { StreamReader } from './port/shape.ts';
+import type { HostedTool, StreamReader } from './port/shape.ts';
 import type { NoCounterpart, StreamTranslator, Terms, Translator } from './port/translator.ts';
 import { type Outgoing, outgoing } from './provider-body.ts';
 import { shapeOf, shapes } from './shapes.ts';
@@ -34,9 +34,20 @@ export const speaksAnother = (endpoint: string, deployment: Spoken): boolean =>
   (apiBehind(endpoint, deployment) ?? endpoint) !== endpoint;
 
 /** Whether a deployment can be sent this call, as it is or translated. */
-export function takes({ endpoint, untranslatable }: ParsedRequest, deployment: Spoken): boolean {
-  const api = apiBehind(endpoint, deployment);
-  return api !== null && untranslatable?.[api] === undefined;
+export function takes(request: ParsedRequest, deployment: Spoken): boolean {
+  const api = apiBehind(request.endpoint, deployment);
+  return api !== null && request.untranslatable?.[api] === undefined && notAllowed(request, deployment) === null;
+}
+
+/** Returns the first tool that the provider of a deployment would run and may not. */
+const notAllowed = ({ hostedTools = [] }: ParsedRequest, { calls }: Spoken): HostedTool | null =>
+  hostedTools.find(({ kind }) => !calls?.hostedTools?.includes(kind)) ?? null;
+
+/** Returns a tool that none of these, which speak the API of the call, may run by itself. */
+export function toolWithoutLeave(request: ParsedRequest, deployments: readonly Spoken[]): HostedTool | null {
+  const [first = null] = request.hostedTools ?? [];
+  const speaking = deployments.filter((each) => !speaksAnother(request.endpoint, each));
+  return speaking.map((each) => notAllowed(request, each)).find((tool) => tool !== null) ?? first;
 }
 
 /** How the reply of a deployment comes back: plain data, since it is sent to threads. */

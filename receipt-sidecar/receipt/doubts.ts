@@ -34,7 +34,13 @@ export function doubtsOf(counted: Counted, call: CountedCall): TokenUsage {
   const prompt = doubtsOfPrompt(counted, call);
   const completion = doubtsOfWritten(counted, call);
   const isTooFast = power !== null && power.share > 1;
-  const doubts = [...prompt.doubts, ...completion.doubts, ...(isTooFast ? (['too_fast'] as const) : [])];
+  const ranTools = call.request.hostedTools !== undefined;
+  const doubts = [
+    ...prompt.doubts,
+    ...completion.doubts,
+    ...(isTooFast ? (['too_fast'] as const) : []),
+    ...(ranTools ? (['ran_tools'] as const) : []),
+  ];
   // Tokens that there was no power for may come from a cache, or never have been.
   const powered = (count: number, { least = count }: Widening): number =>
     isTooFast ? Math.min(least, Math.floor(count / power.share)) : least;

@@ -2,7 +2,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import { apiBehind, lackOf, takes } from '../api/behind.ts';
+import { apiBehind, lackOf, takes, toolWithoutLeave } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { shapeOf, shapes } from '../api/shapes.ts';
 import type { Candidate, Named, Target } from '../catalogue/snapshot.ts';
@@ -23,10 +23,14 @@ export function notSpoken(request: ParsedRequest, candidates: readonly Candidate
       param: 'model',
       message: `The tokens of this prompt for \`${model}\` cannot be counted${where}: none of its providers speaks the API of ${shapeOf(counts).path}, and the catalogue names no tokenizer of the model, or the prompt has pictures, files or other parts that a tokenizer does not count.`,
     });
-  const lack = lackOf(
-    request,
-    candidates.map(({ deployment }) => deployment),
-  );
+  const deployments = candidates.map(({ deployment }) => deployment);
+  const tool = toolWithoutLeave(request, deployments);
+  if (tool !== null)
+    return apiError('unsupported_field', {
+      param: tool.at,
+      message: `The provider would run the tool \`${tool.kind}\` by itself, and call elsewhere for it, which no provider of \`${model}\` may do${where}. Run it yourself, as a tool with a schema of its own.`,
+    });
+  const lack = lackOf(request, deployments);
   if (lack !== null) {
     const message = `The call would have to be translated for \`${model}\`${where}, whose providers do not speak the API of ${path}, and \`${lack.field}\` cannot be: ${lack.why}.`;
     return apiError('unsupported_field', { param: lack.field, message });

@@ -19,8 +19,8 @@ import {
 
 const accounts = accountsForFile();
 const api = apiOf(stack);
-beforeAll(addProviders);
-afterAll(removeProviders);
+beforeAll(() => addProviders());
+afterAll(() => removeProviders());
 
 const accountOf = (key: string): string => `acct_test_${key.split('_')[1]}`;
 const thrown = (asked: Promise<unknown>) =>

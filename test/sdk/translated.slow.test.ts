@@ -1,5 +1,7 @@
 /** Every pair of a client's API and a provider's: the official clients see their own API, whatever the provider speaks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
+import { eventually, quick, stack } from './gateway.ts';
 import {
   addProviders,
   aliasOf,
@@ -9,10 +11,11 @@ import {
   pairs,
   picture,
   removeProviders,
+  send,
 } from './translated-clients.ts';
 
-beforeAll(addProviders);
-afterAll(removeProviders);
+beforeAll(() => addProviders());
+afterAll(() => removeProviders());
 
 describe.each(pairs)('%s over a provider of %s', (from, to) => {
   const client = clients[from];
@@ -142,3 +145,23 @@ const counts = {
     total_tokens: 70,
   },
 };
+
+test('tools that a provider runs are refused until the catalogue allows them, and the receipt says that nobody measures them', async () => {
+  const hosted = {
+    responses: { tools: [{ type: 'web_search' }] },
+    messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+  } as const;
+  for (const name of ['responses', 'messages'] as const) {
+    const fields = hosted[name];
+    const refused = await send(stack, name, { model: modelBehind(name) }, { fields });
+    expect(await refused.json()).toMatchObject({ error: { code: 'unsupported_field', param: 'tools[0].type' } });
+    await apiOf(stack).send('PATCH', `/operator/v1/providers/${modelBehind(name)}`, { hosted_tools: ['web_search'] });
+    const reply = await eventually('leave', async () => {
+      const allowed = await send(stack, name, { model: modelBehind(name), headers: quick }, { fields });
+      return allowed.ok ? ((await allowed.json()) as { gw: { tier_reason: string } }) : null;
+    });
+    expect(reply.gw.tier_reason).toContain('the provider could run tools by itself');
+    const translated = await send(stack, name, { model: modelBehind('chat') }, { fields });
+    expect(await translated.json()).toMatchObject({ error: { code: 'unsupported_field', param: 'tools[0].type' } });
+  }
+});

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addProviders, aliasOf, clients, codeOf, modelBehind, pairs, removeProviders } from './translated-clients.ts';
 
-beforeAll(addProviders);
-afterAll(removeProviders);
+beforeAll(() => addProviders());
+afterAll(() => removeProviders());
 
 test.each(pairs)(
   'a client of %s has its tools called by a provider of %s, in a stream with its receipt',

@@ -89,6 +89,14 @@ const certificates = z
   })
   .transform((text) => `${certificatesIn(text).join('\n')}\n`);
 
+/** Types of tools, without the date that some end with. `mcp` would call servers of the client's choice. */
+const hostedToolsSchema = z
+  .array(
+    z.string().regex(/^(?!mcp)[a-z][a-z0-9_]{0,63}$/, 'must be the type of a tool, like web_search, and none of mcp'),
+  )
+  .max(32)
+  .transform((types) => [...new Set(types)]);
+
 export const providerFields = {
   name: { entry: nameSchema, needed: true, option: 'name', help: 'for people' },
   kind: {
@@ -106,6 +114,15 @@ export const providerFields = {
     form: 'words',
     help: `the APIs that it speaks: any of ${apiNames.join(', ')}, separated by commas; ${usualApis.join(',')} unless given`,
     doc: `the APIs that it speaks, any of ${apiNames.map((name) => `\`${name}\``).join(', ')}: [it gets the calls of these](#the-apis-of-a-provider). ${usualApis.map((name) => `\`${name}\``).join(', ')} unless given`,
+  },
+  hosted_tools: {
+    entry: hostedToolsSchema,
+    shown: z.array(z.string()),
+    otherwise: [],
+    option: 'hosted-tools',
+    form: 'words',
+    help: 'tools that it may run by itself for clients: web_search,code_interpreter, separated by commas; none unless given',
+    doc: '[tools that it may run by itself](#tools-that-a-provider-runs) for clients of Responses and Messages, by their types without a date: `web_search`; none unless given',
   },
   base_url: {
     // Replies show the text as it is stored; only entries are checked and rewritten.

@@ -150,9 +150,10 @@ function elementWith(providers: readonly ProviderRow[], id: string): ProviderRow
 }
 
 /** Returns what the services have to know of how a provider is called; empty if it is called as OpenAI is. */
-function callsOf({ apis, firstByteTimeoutS, path, requestFields, timeoutS }: ProviderRow): object {
+function callsOf({ apis, firstByteTimeoutS, hostedTools, path, requestFields, timeoutS }: ProviderRow): object {
   const calls = {
     ...(!areUsual(apis) && { apis }),
+    ...(hostedTools.length > 0 && { hostedTools }),
     ...(namesModel(path) && { modelInPath: true }),
     ...(requestFields !== null && { requestFields }),
     ...(timeoutS !== null && { timeoutS }),

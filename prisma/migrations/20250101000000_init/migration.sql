@@ -611,6 +611,7 @@ CREATE TABLE "providers" (
   "name" TEXT NOT NULL,
   "kind" "provider_kind" NOT NULL,
   "apis" TEXT[] NOT NULL DEFAULT ARRAY['chat', 'completions', 'embeddings'],
+  "hosted_tools" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
   "base_url" TEXT NOT NULL,
   "auth_header" TEXT,
   "auth_scheme" TEXT,

@@ -1,7 +1,9 @@
 /** Fields of a message that contradict each other, or ask for what the gateway does not let a provider do. */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { hostedTool } from '../openai/hosted-tools.ts';
 import { linkInParts } from '../openai/linked-hosts.ts';
+import type { HostedTool } from '../port/shape.ts';
 import { isObject, listOf } from './prompt-size.ts';
 
 const unsupported = (param: string, why: string): ApiError =>
@@ -21,7 +23,15 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /** Beginnings of the types of tools that a provider runs by calls elsewhere, or by code. */
-const hostedTools = /^(?:web_search|web_fetch|code_execution|mcp_toolset|advisor)/;
+const hostedTypes = /^(?:web_search|web_fetch|code_execution|advisor)/;
+
+/** Returns the tools that the provider would run. */
+export const hostedToolsOf = ({ tools }: JsonObject): readonly HostedTool[] =>
+  listOf(tools).flatMap((tool, at) =>
+    isObject(tool) && typeof tool.type === 'string' && hostedTypes.test(tool.type)
+      ? [hostedTool(tool.type, `tools[${at}].type`)]
+      : [],
+  );
 
 /** Returns the first reason to refuse a body that the schema has accepted; null if there is none. */
 export function messageContradiction(body: JsonObject): ApiError | null {
@@ -33,11 +43,8 @@ export function messageContradiction(body: JsonObject): ApiError | null {
 function ofTools({ tool_choice: choice, tools: given }: JsonObject): ApiError | null {
   const tools = listOf(given).filter(isObject);
   for (const [at, { type }] of tools.entries())
-    if (typeof type === 'string' && hostedTools.test(type))
-      return unsupported(
-        `tools[${at}].type`,
-        'the provider would run this tool and call others with what is in the request. Run it yourself, as a tool with an `input_schema`.',
-      );
+    if (type === 'mcp_toolset')
+      return unsupported(`tools[${at}].type`, 'the provider would call servers of the request’s choice.');
   if (!isObject(choice)) return null;
   if (choice.type === 'any' && tools.length === 0)
     return fieldError('tool_choice', '`tool_choice` is any, and there are no `tools`.');

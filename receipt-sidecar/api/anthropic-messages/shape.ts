@@ -5,7 +5,7 @@ import { messagesApi, messagesErrorBody } from '@gw/contract/messages-errors';
 import { requestText } from '@gw/policy/request-text';
 import { affinityBy } from '../port/affinity.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
-import { messageContradiction } from './contradictions.ts';
+import { hostedToolsOf, messageContradiction } from './contradictions.ts';
 import { MessageCounts } from './counts.ts';
 import { messageStream } from './event-stream.ts';
 import { isObject, listOf, messagePromptSize } from './prompt-size.ts';
@@ -22,20 +22,24 @@ export const anthropicMessages: ApiShape = {
     promptField: 'messages',
     list: null,
     contradiction: messageContradiction,
-    describe: (body, promptBytes) => ({
-      ...messagePromptSize(body, promptBytes),
-      stream: body.stream === true,
-      // Clients read it without a look.
-      wantsUsage: body.stream === true,
-      prompts: 1,
-      answers: 1,
-      candidates: 1,
-      echoes: false,
-      outputField: 'max_tokens',
-      maxTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
-      asksToRead: linksOf(body),
-      affinity: isObject(body.metadata) ? affinityBy(body.metadata, ['user_id']) : null,
-    }),
+    describe: (body, promptBytes) => {
+      const hostedTools = hostedToolsOf(body);
+      return {
+        ...messagePromptSize(body, promptBytes),
+        stream: body.stream === true,
+        // Clients read it without a look.
+        wantsUsage: body.stream === true,
+        prompts: 1,
+        answers: 1,
+        candidates: 1,
+        echoes: false,
+        outputField: 'max_tokens',
+        maxTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
+        asksToRead: linksOf(body) || hostedTools.length > 0,
+        ...(hostedTools.length > 0 && { hostedTools }),
+        affinity: isObject(body.metadata) ? affinityBy(body.metadata, ['user_id']) : null,
+      };
+    },
     prompt: messagePrompt,
     texts: (body, decoded = []) => requestText(body, [...plainDocuments(body), ...decoded]).texts,
     integers: ['max_tokens', 'top_k'],

@@ -84,12 +84,6 @@ describe('nothing refers to what is stored, and no provider calls elsewhere', ()
     [{ input: [{ id: 'msg_1' }] }, 'input[0]'],
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0]'],
     [{ tools: [{ type: 'mcp', server_label: 'x', server_url: 'http://x' }] }, 'tools[0].server_url'],
-    [{ tools: [call, { type: 'file_search', vector_store_ids: ['vs'] }] }, 'tools[1].type'],
-    [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'code_interpreter' }] }] }, 'tools[0].tools[0].type'],
-    [
-      { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'shell' }] }] },
-      'input[0].tools[0].type',
-    ],
   ])('%j', (fields, param) => expect(problemOf(fields)).toEqual(['unsupported_field', param]));
 
   test('links into a cloud are refused in content and in the output of a tool', () => {

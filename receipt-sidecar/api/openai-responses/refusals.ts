@@ -1,12 +1,14 @@
 /**
- * Refuses what a request for a response cannot have here: fields that refer to something stored, since the gateway stores nothing for others; tools
- * by which the provider would call elsewhere; and fields that contradict each other.
+ * Refuses what a request for a response cannot have here: fields that refer to something stored, since the gateway stores nothing for others, and fields
+ * that contradict each other. Finds the tools that the provider would run by itself.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { typeOfItem } from '@gw/contract/responses-input';
 import { isGiven, streamContradiction } from '../openai/given.ts';
+import { hostedTool } from '../openai/hosted-tools.ts';
 import { linkInParts } from '../openai/linked-hosts.ts';
+import type { HostedTool } from '../port/shape.ts';
 import { isObject, itemsOf, listOf } from './items.ts';
 
 const unsupported = (param: string, why: string): ApiError =>
@@ -62,16 +64,26 @@ const ownTools: ReadonlySet<unknown> = new Set(['function', 'custom', 'local_she
 /** The list of a `namespace` has tools as well. */
 function refusedTool(tools: unknown, path: string, depth = 0): ApiError | null {
   for (const [at, tool] of listOf(tools).entries()) {
-    const { type, tools: inner } = tool as JsonObject;
-    if (!ownTools.has(type) || depth > 1)
-      return unsupported(
-        `${path}[${at}].type`,
-        `the provider would run the tool \`${String(type).slice(0, 64)}\` by itself, and call elsewhere for it. Tools of the types \`function\` and \`custom\` are run by the client.`,
-      );
-    const refused = refusedTool(inner, `${path}[${at}].tools`, depth + 1);
+    if (depth > 1) return unsupported(`${path}[${at}].type`, 'tools are named within one another twice at most.');
+    const refused = refusedTool((tool as JsonObject).tools, `${path}[${at}].tools`, depth + 1);
     if (refused) return refused;
   }
   return null;
+}
+
+/** Returns the tools that the provider would run, in the list of the request and in its items. */
+export const hostedToolsOf = (body: JsonObject): readonly HostedTool[] => [
+  ...hostedIn(body.tools, 'tools'),
+  ...itemsOf(body).flatMap((item, at) => hostedIn(item.tools, `input[${at}].tools`)),
+];
+
+function hostedIn(tools: unknown, path: string, depth = 0): readonly HostedTool[] {
+  if (depth > 1) return [];
+  return listOf(tools).flatMap((tool, at) => {
+    const { type, tools: inner } = tool as JsonObject;
+    const own = ownTools.has(type) ? [] : [hostedTool(type, `${path}[${at}].type`)];
+    return [...own, ...hostedIn(inner, `${path}[${at}].tools`, depth + 1)];
+  });
 }
 
 function refusedChoice({ input, tool_choice: choice, tools }: JsonObject): ApiError | null {

@@ -9,7 +9,7 @@ import { affinityOf, asksToRead } from '../openai/given.ts';
 import type { ApiShape, Prompt } from '../port/shape.ts';
 import { isObject, itemsOf, listOf } from './items.ts';
 import { responsePromptSize } from './prompt-size.ts';
-import { responseRefusal } from './refusals.ts';
+import { hostedToolsOf, responseRefusal } from './refusals.ts';
 import { lastResort, ResponseReader } from './response-events.ts';
 import { ResponseTally } from './response-tally.ts';
 import { notStored } from './response-text.ts';
@@ -31,6 +31,7 @@ export const openaiResponses: ApiShape = {
     describe: (body, promptBytes) => {
       const most = body[outputField];
       const stream = body.stream === true;
+      const hostedTools = hostedToolsOf(body);
       return {
         ...responsePromptSize(body, promptBytes),
         stream,
@@ -41,7 +42,8 @@ export const openaiResponses: ApiShape = {
         echoes: false,
         outputField: typeof most === 'number' ? outputField : null,
         maxTokens: typeof most === 'number' ? most : null,
-        asksToRead: asksToRead(body),
+        asksToRead: asksToRead(body) || hostedTools.length > 0,
+        ...(hostedTools.length > 0 && { hostedTools }),
         affinity: affinityOf(body),
       };
     },

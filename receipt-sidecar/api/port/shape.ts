@@ -93,8 +93,17 @@ export interface RequestSummary extends PromptSize {
   readonly maxTokens: number | null;
   /** Whether the request asks the provider to search, or to read what it does not hold. */
   readonly asksToRead: boolean;
+  /** The tools that the provider would run by itself; absent: none. */
+  readonly hostedTools?: readonly HostedTool[];
   /** Says which calls begin with the same prompt, as far as the client tells; null: it does not. */
   readonly affinity: Affinity | null;
+}
+
+export interface HostedTool {
+  /** Its type without a date, as the catalogue allows it. */
+  readonly kind: string;
+  /** Its place in the request. */
+  readonly at: string;
 }
 
 export interface Prompt {
