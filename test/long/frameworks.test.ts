@@ -60,7 +60,7 @@ async function run(example: Example, model: string): Promise<string> {
 
 watchClients(
   examples.map((example) => ({ name: example.framework, releases: () => releasesOf(example, packages) })),
-  (name) => name.replace(/ finds the receipts .*/, ''),
+  (name) => name.replace(/^'(.*)' finds the receipts .*/, '$1'),
 );
 
 const printed = /(rcpt_[0-9a-f-]+)\W+(?:energy_wh\W+)?(\d[\d.e-]*)/g;
