@@ -58,8 +58,8 @@ async function read(client: Api, provider: Api, bytes: Buffer, cuts: readonly nu
   stream.end();
   const text = Buffer.concat([...out, stream.take()]);
   const data: string[] = [];
+  // An id that the provider has not given is made up.
   for await (const event of _iterSSEMessages(new Response(new Uint8Array(text)), new AbortController()))
-    // An id that the provider has not given is made up.
     data.push(event.data.replaceAll(/[0-9a-f]{32}/g, 'id').replaceAll(/("created(?:_at)?":)\d+/g, '$1 0'));
   return { data, made, over: stream.over };
 }

@@ -18,17 +18,17 @@ export const speaking =
 export function notSpoken(request: ParsedRequest, candidates: readonly Candidate[], where: string): ApiError {
   const { endpoint, model } = request;
   const { counts, kind, path } = shapeOf(endpoint);
-  if (counts !== undefined)
-    return apiError('invalid_model', {
-      param: 'model',
-      message: `The tokens of this prompt for \`${model}\` cannot be counted${where}: none of its providers speaks the API of ${shapeOf(counts).path}, and the catalogue names no tokenizer of the model, or the prompt has pictures, files or other parts that a tokenizer does not count.`,
-    });
   const deployments = candidates.map(({ deployment }) => deployment);
   const tool = toolWithoutLeave(request, deployments);
   if (tool !== null)
     return apiError('unsupported_field', {
       param: tool.at,
       message: `The provider would run the tool \`${tool.kind}\` by itself, and call elsewhere for it, which no provider of \`${model}\` may do${where}. Run it yourself, as a tool with a schema of its own.`,
+    });
+  if (counts !== undefined)
+    return apiError('invalid_model', {
+      param: 'model',
+      message: `The tokens of this prompt for \`${model}\` cannot be counted${where}: none of its providers speaks the API of ${shapeOf(counts).path}, and the catalogue names no tokenizer of the model, or the prompt has pictures, files or other parts that a tokenizer does not count.`,
     });
   const lack = lackOf(request, deployments);
   if (lack !== null) {
