@@ -199,10 +199,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   call_count_changes: ledgerMarks,
 
   // The checks. A finding stays, even when it is mended.
-  integrity_faults: {
-    ledger: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at', 'acknowledgement')],
-    reader: read,
-  },
+  integrity_faults: { ledger: [...grows, changing('fault', 'seen_at', 'mended_at', 'acknowledgement')], reader: read },
   integrity_checks: {
     ledger: ['SELECT', changing(...roundTimes, 'after_id', 'after_version', 'checked', 'skipped')],
     reader: read,
