@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ApiScenario } from './apis.ts';
+import type { ApiScenario } from './load/apis.ts';
 import type { Target } from './load/target.ts';
 import {
   apiCostsOf,

@@ -1,6 +1,6 @@
 /** From samples to figures: medians over rounds; ratios and differences are made inside a round, then their median. */
 
-import { type ApiScenario, apiScenarios } from './apis.ts';
+import { type ApiScenario, apiScenarios } from './load/apis.ts';
 import { difference, medianOf, type Range, rangeOf, ratio } from './load/statistics.ts';
 import type { Target } from './load/target.ts';
 import type { Micro } from './micro.ts';

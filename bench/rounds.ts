@@ -4,7 +4,7 @@
  */
 
 import { defined } from '@gw/contract/internal/defined';
-import { type ApiModels, type ApiScenario, apiCall, apiScenarios } from './apis.ts';
+import { type ApiModels, type ApiScenario, apiCall, apiScenarios } from './load/apis.ts';
 import { replyLoad } from './load/reply-load.ts';
 import { streamLoad } from './load/stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './load/target.ts';

@@ -1,5 +1,5 @@
 /** The same call in the words of each API. */
-import type { Call, Target } from './load/target.ts';
+import type { Call, Target } from './target.ts';
 
 type MeasuredApi = 'chat' | 'responses' | 'messages';
 
