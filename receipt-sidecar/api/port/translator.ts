@@ -69,5 +69,4 @@ export interface ClientEvent {
   /** The name of its `event:` line; null if the client's API has none. */
   readonly name: string | null;
   readonly text: string;
-  readonly value: JsonObject;
 }

@@ -376,10 +376,7 @@ describe.each(pairs)('a reply of %s → %s', (provider, client) => {
     const { hasFailed, out } = streamed(provider, client, [bytesOf(say[provider].stream(told))]);
     expect(hasFailed).toBe(false);
     expect(assembled[client](eventsOf(out))).toMatchObject(say[client].whole(told));
-    for (const { name, text, value } of out) {
-      expect(name).toBe(client === 'chat' ? null : value.type);
-      if (client !== 'responses') expect(JSON.parse(text)).toEqual(value);
-    }
+    for (const { name, text } of out) expect(name).toBe(client === 'chat' ? null : JSON.parse(text).type);
   });
 
   it('is none where the provider has sent something else', () => {

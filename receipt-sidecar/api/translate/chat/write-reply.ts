@@ -128,6 +128,6 @@ export class ChatWriter implements FlowWriter {
 
   #chunk(rest: JsonObject): void {
     const value = { ...this.#head, ...rest };
-    this.#out.push({ name: null, text: JSON.stringify(value), value });
+    this.#out.push({ name: null, text: JSON.stringify(value) });
   }
 }

@@ -150,7 +150,7 @@ export class MessagesWriter implements FlowWriter {
   }
 
   #event(value: JsonObject & { readonly type: string }): void {
-    this.#out.push({ name: value.type, text: JSON.stringify(value), value });
+    this.#out.push({ name: value.type, text: JSON.stringify(value) });
   }
 }
 
