@@ -32,7 +32,7 @@ const unmeasured = { status: 'upstream_error', degraded_reason: 'upstream_error_
 const judged = (reply: Reply) => judge.judgeError('POST', '/v1/chat/completions', reply).code;
 
 /** Whom a route needs for its answer. */
-const needs = (part: PartName, { scope, handler }: Route): boolean => {
+const needs = (part: PartName, { handler, hasNoReceipt, scope }: Route): boolean => {
   // Envoy answers by itself what needs no key.
   if (scope === null) return false;
   switch (part) {
@@ -40,6 +40,9 @@ const needs = (part: PartName, { scope, handler }: Route): boolean => {
       return true;
     case 'control-plane':
       return handler === 'control';
+    case 'simulator':
+      // The sidecar counts tokens by itself where it knows the tokenizer.
+      return handler === 'sidecar' && !hasNoReceipt;
     default:
       return handler === 'sidecar';
   }

@@ -2,6 +2,7 @@
  * Tricks to bypass key, scope or limit: spellings of the path, and headers that some proxy or framework obeys.
  * Each is written once and tried on every route, over HTTP/1.1 and over HTTP/2.
  */
+import { takesApiKey } from '@gw/contract/messages-errors';
 import type { Header, Meaning, Request } from './request.ts';
 
 export interface Trick {
@@ -204,13 +205,12 @@ const steering: readonly Trick[] = [
   withHeaders('many headers', () => Array.from({ length: 80 }, (_, at) => [`x-${at}`, 'a'])),
 ];
 
-/** A key where none belongs is none. */
-/** `path`: on those of Anthropic's API the header of its clients is a place for a key. */
+/** A key where none belongs is none. `path`: on those that clients of Anthropic call their header is a place for a key. */
 export const keysElsewhere = (key: string, path: string): readonly Trick[] => [
   withHeader('proxy-authorization', `Bearer ${key}`),
   withHeader('x-authorization', `Bearer ${key}`),
   withHeader('authorization_', `Bearer ${key}`),
-  ...(path.startsWith('/v1/messages') ? [] : [withHeader('x-api-key', key)]),
+  ...(takesApiKey(path) ? [] : [withHeader('x-api-key', key)]),
   withHeader('x-forwarded-authorization', `Bearer ${key}`),
   withHeader('www-authenticate', `Bearer ${key}`),
   spelled('with the key in its query', (path) => `${path}?authorization=Bearer%20${key}&api_key=${key}`),
