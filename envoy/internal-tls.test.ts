@@ -77,7 +77,7 @@ async function startAgain(name: Implementation): Promise<void> {
   const listen = `127.0.0.1:${portOf(name)}`;
   const before = services.get(name);
   await before?.server.leave();
-  await before?.server.close(100);
+  await before?.server.close(5000);
   before?.certificates.stop();
   await serve(name, listen);
 }
