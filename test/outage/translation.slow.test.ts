@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '@gw/contract/internal/defined';
+import { pendingLeaseMs } from '@gw/contract/internal/redis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Api, addProviders, modelBehind, send } from '../sdk/translated-clients.ts';
 import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
@@ -88,7 +89,8 @@ test.each([
     await gateway.whole();
     const ids = [stream, ...replies].map(({ headers }) => String(headers.get('x-gw-receipt-id')));
     const known = () => gateway.db.receipt.count({ where: { id: { in: ids } } });
-    await eventually('the ledger to know all', async () => (await known()) === ids.length);
+    // They are closed when their sidecar's lease is over.
+    await eventually('the ledger to know all', async () => (await known()) === ids.length, 2 * pendingLeaseMs);
   },
 );
 
