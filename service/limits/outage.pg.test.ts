@@ -160,7 +160,7 @@ test('a Redis that takes no writes decides nothing, and is not asked by each req
 test('tokens that two instances reserve and settle are what calls used, also through an outage', async () => {
   const instances = await Promise.all([1, 2].map(() => limiters.open({ instances: 2 })));
   const [one, other] = instances as [Limiter, Limiter];
-  // Nothing that would show refills within the test.
+  // So slow a rate shows no refill within the test.
   const limit = { ...limitOf(0.001, 1000, 5000), owes: true };
   const drawn = (cost: number) => ({ ...drawnOf(limit, { ...limit, perDay: null }), cost });
   let account = 'a';
