@@ -14,7 +14,8 @@ import type { CountedCall } from './counted-call.ts';
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ');
 const hello = { model: 'm', messages: [{ role: 'user', content: 'Hello, what is there to say?' }] };
 
-function requestOf(body: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {
+type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses';
+function requestOf(body: object, endpoint: Endpoint = 'chat') {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify(body)));
   if (!parsed.ok) throw new Error(parsed.error.code);
   return parsed.value.request;
@@ -24,7 +25,7 @@ interface Told extends Partial<Omit<CountedCall, 'request'>> {
   readonly usage?: unknown;
   readonly body?: object;
   readonly message?: object;
-  readonly endpoint?: 'chat' | 'completions' | 'embeddings';
+  readonly endpoint?: Endpoint;
 }
 
 function count({ usage, body = hello, message = { content: 'hi' }, endpoint, ...more }: Told) {
@@ -48,6 +49,14 @@ describe("a provider's counts", () => {
   it('are taken as they are where they can be true', () => {
     const usage = { prompt_tokens: 12, completion_tokens: 1, total_tokens: 13 };
     expect(counted({ usage })).toEqual({ promptTokens: 12, cachedPromptTokens: 0, completionTokens: 1 });
+  });
+
+  it('are in doubt where the provider may run tools of its own, which nobody measures', () => {
+    const usage = { prompt_tokens: 12, completion_tokens: 1 };
+    const asked = (type: string) => ({ model: 'm', input: 'Hello', tools: [{ type, name: 'f', parameters: {} }] });
+    const told = (type: string) => counted({ usage, body: asked(type), endpoint: 'responses' });
+    expect(told('web_search')?.doubts).toContain('ran_tools');
+    expect(told('function')?.doubts ?? []).not.toContain('ran_tools');
   });
 
   it('above what the request and the reply allow are refused, with both numbers', () => {
