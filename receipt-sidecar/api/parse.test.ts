@@ -188,11 +188,13 @@ describe('what a request charges itself to', () => {
     chat: { messages: [{ role: 'user', content: 'hi' }] },
     completions: { prompt: 'hi' },
     embeddings: { input: 'hi' },
+    responses: { input: 'hi' },
+    messages: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 8 },
   } as const;
   const parsed = (endpoint: keyof typeof asks, metadata: unknown) =>
     parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...asks[endpoint], metadata })));
 
-  describe.each(['chat', 'completions', 'embeddings'] as const)('of %s', (endpoint) => {
+  describe.each(['chat', 'completions', 'embeddings', 'responses', 'messages'] as const)('of %s', (endpoint) => {
     it('is metadata.project, without what stands around it, and the provider does not get it', () => {
       const read = (metadata: unknown) => {
         const result = parsed(endpoint, metadata);

@@ -7,6 +7,8 @@ const least: Readonly<Record<Endpoint, object>> = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
   completions: { model: 'm', prompt: 'hi' },
   embeddings: { model: 'm', input: 'hi' },
+  responses: { model: 'm', input: 'hi' },
+  messages: { model: 'm', max_tokens: 8, messages: [{ role: 'user', content: 'hi' }] },
 };
 const endpoints = Object.keys(least) as Endpoint[];
 const parse = (endpoint: Endpoint, fields: object) =>
@@ -36,8 +38,11 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
   it('is refused in the letters that another decoder reads as it', () => {
     for (const name of ['API_BASE', 'apiBase', 'api-base', 'baseURL', 'modelſ', 'Bac\u212Aend', 'bac\u212Aend'])
       expect(refusedAs(endpoint, { [name]: 1 }), name).toBe(name.toLowerCase().startsWith('bac') ? 'nothing' : name);
+    // Messages have no field `user`.
     for (const name of ['Model', 'MODEL', 'Uſer', 'GW', 'Extra_Body', 'extraBody', 'extra-body', 'g_w'])
-      expect(refusedAs(endpoint, { [name]: 'other' }), name).toBe(name);
+      expect(refusedAs(endpoint, { [name]: 'other' }), name).toBe(
+        name === 'Uſer' && endpoint === 'messages' ? 'nothing' : name,
+      );
     for (const name of ['extra_body ', ' gw', 'api_base\u200b', `models${' '.repeat(1000)}`])
       expect(refusedAs(endpoint, { [name]: { gw: {} } }), name).toBe(name.trim());
   });
@@ -72,7 +77,9 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     expect(tools({ type: 'other', other: { server_url: 'http://10.0.0.5/' } })).toBe('tools[1].other.server_url');
     const properties = { server_url: { type: 'string' }, api_base: { type: 'mcp' } };
     const parameters = { type: 'object', properties };
-    expect(tools({ type: 'function', function: { name: 'f', parameters } }), 'the client’s own').toBe('nothing');
+    expect(tools({ type: 'function', name: 'f', function: { name: 'f', parameters } }), 'the client’s own').toBe(
+      'nothing',
+    );
   });
 
   it('is refused where LiteLLM reads it besides', () => {
@@ -81,7 +88,8 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
       ...['disable_global_guardrail', 'disable_global_guardrails', 'guardrails'],
     ])
       expect(refusedAs(endpoint, { metadata: { plain: 'x', [name]: 'http://127.0.0.1/' } })).toBe(`metadata.${name}`);
-    if (endpoint === 'chat') return;
+    // Their pairs are texts.
+    if (endpoint === 'chat' || endpoint === 'responses') return;
     expect(refusedAs(endpoint, { metadata: { tags: ['paid'] } })).toBe('metadata.tags');
   });
 
@@ -136,6 +144,7 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     ).toEqual({
       ...least[endpoint],
       ...harmless,
+      ...(endpoint === 'responses' && { store: false }),
     });
   });
 });

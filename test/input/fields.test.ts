@@ -3,13 +3,19 @@
  * kind, and what passes reaches the provider as it was sent.
  */
 import { contradictions, fields, harmonies, leastBody } from '@gw/testing/receipt-sidecar/request-fields/all';
+import type { Endpoint } from '@gw/testing/receipt-sidecar/request-fields/field';
 import { badMessages, goodMessages } from '@gw/testing/receipt-sidecar/request-fields/messages';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { expectRefusal, invalid, newMarker, quick, reachedProvider, send } from './ask.ts';
 
-const paths = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
-type Endpoint = keyof typeof paths;
+const paths: Readonly<Record<Endpoint, string>> = {
+  chat: '/v1/chat/completions',
+  completions: '/v1/completions',
+  embeddings: '/v1/embeddings',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+};
 
 const ask = (endpoint: Endpoint, body: object, headers: Record<string, string> = {}) =>
   send({ path: paths[endpoint], body: JSON.stringify(body), headers: { ...quick, ...headers } });

@@ -58,12 +58,16 @@ describe.each([
   ['/v1/chat/completions', (input: string) => ({ model: 'sim-small', messages: saying(input) })],
   ['/v1/completions', (input: string) => ({ model: 'sim-small', prompt: input })],
   ['/v1/embeddings', (input: string) => ({ model: 'sim-embed', input })],
+  ['/v1/responses', (input: string) => ({ model: 'sim-small', input })],
+  ['/v1/messages', (input: string) => ({ model: 'sim-small', max_tokens: 50, messages: saying(input) })],
 ])('%s', (path, body) => {
-  test('answers the same call with the bytes of the first, and asks the provider once', async () => {
+  const ways = path === '/v1/embeddings' ? [{}] : [{}, { stream: true }];
+  test.each(ways)('answers the same call with the bytes of the first, and asks the provider once: %j', async (way) => {
     const marker = newMarker();
     const headers = { ...quick, 'idempotency-key': randomUUID(), 'x-sim-marker': marker };
-    const ask = (fields: object) => send({ path, headers, body: JSON.stringify(fields) });
+    const ask = (fields: object) => send({ path, headers, body: JSON.stringify({ ...fields, ...way }) });
     const first = await ask(body(marker));
+    expect(first.text).toContain(`"gw":`);
     // The same, in another order.
     expectReplay(await ask(Object.fromEntries(Object.entries(body(marker)).reverse())), first);
     expect(await reachedProvider(marker)).toBe(1);

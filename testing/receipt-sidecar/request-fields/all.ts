@@ -1,13 +1,21 @@
 /**
- * Lists every field that OpenAI's three requests have, with values that are accepted, and values that are refused with the code and path of
+ * Lists every field that a request of each API has, with values that are accepted, and values that are refused with the code and path of
  * their error. Tests of the sidecar and of the whole gateway use it.
  */
+import { anthropicFields } from './anthropic.ts';
 import { chatFields } from './chat.ts';
 import type { Endpoint, Field } from './field.ts';
+import { responseFields } from './responses.ts';
 import { samplingFields } from './sampling.ts';
 import { toolFields } from './tools.ts';
 
-export const fields: readonly [string, Field][] = [...samplingFields, ...chatFields, ...toolFields];
+export const fields: readonly [string, Field][] = [
+  ...samplingFields,
+  ...chatFields,
+  ...toolFields,
+  ...responseFields,
+  ...anthropicFields,
+];
 
 /** Fields that are valid separately but not together; `param` is the one that the error names. */
 export const contradictions: readonly (readonly [endpoint: Endpoint, fields: object, param: string])[] = [
@@ -41,4 +49,6 @@ export const leastBody: Readonly<Record<Endpoint, Readonly<Record<string, unknow
   chat: { model: 'sim-small', messages: [{ role: 'user', content: 'hi' }] },
   completions: { model: 'sim-small', prompt: 'hi' },
   embeddings: { model: 'sim-embed', input: 'hi' },
+  responses: { model: 'sim-small', input: 'hi' },
+  messages: { model: 'sim-small', max_tokens: 8, messages: [{ role: 'user', content: 'hi' }] },
 };

@@ -1,6 +1,6 @@
 /** Describes the fields of requests for tests: values that are accepted, and values that are refused. */
-/** The APIs of OpenAI, by the names of their shapes. */
-export type Endpoint = 'chat' | 'completions' | 'embeddings';
+/** The APIs, by the names of their shapes. */
+export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages';
 
 /** A wrong value with the code of its error, and the path if it is not the field. */
 type Wrong = readonly [value: unknown, code: string, param?: string];
