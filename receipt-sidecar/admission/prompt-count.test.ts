@@ -47,6 +47,7 @@ test('what no tokenizer counts is left to a provider', async () => {
   for (const content of [[image], [{ type: 'text', text: 'See' }, image], [result]])
     expect(await count(said(content)), JSON.stringify(content)).toBeNull();
   expect(await count({ ...said('Hello'), model: 'unknown' })).toBeNull();
+  expect(await count({ ...said('Hello'), tools: [{ type: 'bash_20250124', name: 'bash' }] })).toBeNull();
   // A piece that is too long to be merged.
   expect(await count(said('x'.repeat(200_000)))).toBeNull();
 });

@@ -35,6 +35,8 @@ describe.each([
     'input[0].tools[0].type',
   ],
   ['messages', 'web_search', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0].type'],
+  ['messages', 'Web_Search', { tools: [{ type: 'Web_Search_20250305', name: 'web_search' }] }, 'tools[0].type'],
+  ['messages', 'browse', { tools: [{ type: 'bash_20250124' }, { type: 'browse_20270101' }] }, 'tools[1].type'],
 ] as const)('a call of %s with %s', (api, kind, more, at) => {
   const request = requestOf(api, more);
 
@@ -54,8 +56,13 @@ describe.each([
 });
 
 it('a call with tools that its client runs needs no leave', () => {
-  const bash = { type: 'bash_20250124', name: 'bash' };
-  for (const request of [requestOf('responses', { tools: [own] }), requestOf('messages', { tools: [bash] })]) {
+  const types = ['bash_20250124', 'text_editor_20250728', 'computer_20251124', 'memory_20250818', 'custom'];
+  const tools = [
+    ...types.map((type) => ({ type, name: 'n', input_schema: {} })),
+    { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+    { name: 'f', input_schema: {} },
+  ];
+  for (const request of [requestOf('responses', { tools: [own] }), requestOf('messages', { tools })]) {
     expect(request.hostedTools).toBeUndefined();
     expect(takes(request, provider([request.endpoint]))).toBe(true);
     expect(toolWithoutLeave(request, [])).toBeNull();

@@ -5,7 +5,7 @@ import { openaiChat } from '@gw/receipt-sidecar/internals/api/openai-chat/shape'
 import { envoyBinary, replyEndModule } from '@gw/stack/binaries';
 import { forFile } from '@gw/testing/for-file';
 import { expect, it } from 'vitest';
-import { block, errors, type LuaEnvoy, receiptId, startLuaEnvoy } from './lua-envoy.ts';
+import { block, errors, type LuaEnvoy, receiptId, shownLimits, startLuaEnvoy } from './lua-envoy.ts';
 
 const module = replyEndModule(await envoyBinary(() => undefined));
 const envoy = forFile(() => startLuaEnvoy(openaiChat));
@@ -33,6 +33,13 @@ it('puts the degraded block in front of [DONE], wherever the bytes are cut', asy
     expect(headers.get('set-cookie')).toBeNull();
     expect(headers.get('x-gw-receipt-id')).toBe(receiptId);
     expect(headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+it('shows the limits that the sidecar has decided', async () => {
+  for (const type of ['text/event-stream', 'application/json']) {
+    const { headers } = await ask(['{"choices":[]}'], type);
+    expect(Object.fromEntries(headers)).toMatchObject(shownLimits);
   }
 });
 

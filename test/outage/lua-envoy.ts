@@ -21,6 +21,9 @@ export const receiptId = 'rcpt_01a1fd70-f1c0-7000-8000-000000000001';
 /** The degraded receipt, as far as the filter reads it. */
 export const block = `{"id":"${receiptId}","model":"asked","tier":"degraded"}`;
 
+/** The limits in tokens, as the sidecar has decided them. */
+export const shownLimits = { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens-day': '70' };
+
 /** The provider's body, piece by piece. */
 export interface Sent {
   readonly pieces: readonly (string | Buffer)[];
@@ -55,7 +58,7 @@ export interface ProviderOptions {
 
 /** The filters of a gateway whose sidecar has died after its metadata. */
 async function lastResort(api: ApiShape): Promise<readonly object[]> {
-  const metadata = { receipt_id: receiptId, degraded: block, ...streamFields(api.name) };
+  const metadata = { receipt_id: receiptId, degraded: block, ...shownLimits, ...streamFields(api.name) };
   return [
     {
       name: 'envoy.filters.http.set_metadata',

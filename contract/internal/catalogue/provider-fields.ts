@@ -121,7 +121,7 @@ export const providerFields = {
     otherwise: [],
     option: 'hosted-tools',
     form: 'words',
-    help: 'tools that it may run by itself for clients: web_search,code_interpreter, separated by commas; none unless given',
+    help: 'tools that it may run by itself for clients: web_search,web_fetch, separated by commas; none unless given',
     doc: '[tools that it may run by itself](#tools-that-a-provider-runs) for clients of Responses and Messages, by their types without a date: `web_search`; none unless given',
   },
   base_url: {

@@ -22,13 +22,13 @@ const refusedFields: Readonly<Record<string, string>> = {
   thread: 'nothing is stored. Send the messages of the earlier turns in `messages`.',
 };
 
-/** Beginnings of the types of tools that a provider runs by calls elsewhere, or by code. */
-const hostedTypes = /^(?:web_search|web_fetch|code_execution|advisor)/;
+/** Types of tools that the client runs, and of those that search among the tools of the request. */
+const ownTypes = /^(?:custom|(?:bash|text_editor|computer|memory|tool_search_tool(?:_bm25|_regex)?)(?:_\d{8})?)$/;
 
-/** Returns the tools that the provider would run. */
+/** Returns the tools that the provider would run: all that are not known to be the client's. */
 export const hostedToolsOf = ({ tools }: JsonObject): readonly HostedTool[] =>
   listOf(tools).flatMap((tool, at) =>
-    isObject(tool) && typeof tool.type === 'string' && hostedTypes.test(tool.type)
+    isObject(tool) && typeof tool.type === 'string' && !ownTypes.test(tool.type)
       ? [hostedTool(tool.type, `tools[${at}].type`)]
       : [],
   );

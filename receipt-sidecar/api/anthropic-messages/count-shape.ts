@@ -56,7 +56,7 @@ const nothingSaid: ReplyTally = {
 /** Tokens by which chat formats frame a message and the beginning of the answer, as far as their publishers say. */
 const tokensOf = { message: 4, answer: 3 } as const;
 
-/** Returns the texts of the prompt, with the tools and their calls as JSON. It is not whole where it has pictures, files and the like. */
+/** Returns the texts of the prompt, with the tools and their calls as JSON. It is not whole where it has pictures, files, tools that a provider defines and the like. */
 function countedPrompt({ messages, output_config: config, system, tools }: JsonObject): Prompt {
   const texts: string[] = [];
   let isWhole = true;
@@ -77,7 +77,11 @@ function countedPrompt({ messages, output_config: config, system, tools }: JsonO
   add(system);
   const turns = listOf(messages);
   for (const turn of turns) if (isObject(turn)) add(turn.content);
-  for (const tool of listOf(tools)) texts.push(JSON.stringify(tool));
+  for (const tool of listOf(tools)) {
+    texts.push(JSON.stringify(tool));
+    // What the model reads of a tool without a schema, its provider alone knows.
+    if (!isObject(tool) || tool.input_schema == null) isWhole = false;
+  }
   if (isObject(config) && config.format != null) texts.push(JSON.stringify(config.format));
   const framed = turns.length + (system == null ? 0 : 1);
   return { texts, frame: framed * tokensOf.message + tokensOf.answer, isWhole, together: true };
