@@ -108,14 +108,20 @@ test('a spent day is refused until midnight, by the limit of the key', async () 
 });
 
 test.each([
-  ['tokens_per_minute_exceeded', { tokens: '50/' }],
-  ['tokens_per_day_exceeded', { tokens: '1000/50' }],
-])('one that can never fit is told at once that waiting does not help: %s', async (code, metadata) => {
+  ['tokens_per_minute_exceeded', { tokens: '50/' }, 'tokens', '60', '0'],
+  ['tokens_per_day_exceeded', { tokens: '1000/50' }, 'tokens-day', String(15 * 3600), String(15 * 3600)],
+])('one that can never fit is told at once that waiting does not help: %s', async (code, metadata, of, wait, reset) => {
   const { error, headers, states } = await asked(metadata);
   expect(error.code).toBe(code);
   expect(error.message).toContain('can never be let in');
-  expect(headers['x-should-retry']).toBe('false');
-  expect(states.size).toBe(0);
+  expect(headers).toMatchObject({
+    'x-should-retry': 'false',
+    'retry-after': wait,
+    [`x-ratelimit-limit-${of}`]: '50',
+    [`x-ratelimit-remaining-${of}`]: '50',
+    [`x-ratelimit-reset-${of}`]: reset,
+  });
+  expect([...states.values()].map(({ used }) => used)).toEqual([0]);
 });
 
 test('in shadow nothing is refused', async () => {

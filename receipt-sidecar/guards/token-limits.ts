@@ -64,14 +64,6 @@ export function openTokenLimits({ limiter, metrics, now }: TokenLimitOptions): T
     async take(accountId, limits, estimate) {
       const cost = estimate.promptTokens + estimate.completionTokens;
       const drawn: DrawnLimits = { ...limits, cost };
-      const tooLarge = limits.shadow.length > 0 ? null : neverFits(limits.levels, cost);
-      if (tooLarge !== null) {
-        const error = {
-          ...apiError(codes[tooLarge.exceeded], { message: neverMessage(tooLarge, estimate) }),
-          isFutile: true,
-        };
-        return err({ error, shown: [] });
-      }
       const decidedMs = now();
       const decision = await limiter.decide(accountId, kind, drawn);
       metrics.decided(accountId, kind, drawn, decision);
@@ -109,8 +101,17 @@ function neverFits(levels: readonly Level[], cost: number): ExceededLimit | null
   return null;
 }
 
-/** Returns the error for a spent day, else for the bucket with the longest wait. */
+/** An empty bucket is full again after this time, s. */
+const refilledS = 60;
+
+/** Returns the error for a limit that is too small for the call, for a spent day, else for the bucket with the longest wait. */
 function refusalOf({ levels }: DrawnLimits, decision: Decision, estimate: TokenEstimates): ApiError {
+  const tooLarge = neverFits(levels, estimate.promptTokens + estimate.completionTokens);
+  if (tooLarge !== null) {
+    const retryAfterS = tooLarge.exceeded === 'day' ? wholeSeconds(decision.untilMidnightMs) : refilledS;
+    const message = neverMessage(tooLarge, estimate);
+    return { ...apiError(codes[tooLarge.exceeded], { message, retryAfterS }), isFutile: true };
+  }
   const { lacking, quotaStates, untilMidnightMs } = decision;
   const places = levels.map((level, index) => ({
     level,

@@ -38,7 +38,7 @@ export interface LimitState {
 export interface QuotaState {
   /** Whole requests left in the bucket. */
   readonly remaining: number;
-  /** Time until the bucket has enough for the request, ms. */
+  /** Time until the bucket has enough for the request, or is full, ms. */
   readonly nextTokenMs: number;
   /** Null: no day budget. */
   readonly remainingDay: number | null;
@@ -108,8 +108,8 @@ export const quotaStateOf = (
 ): QuotaState => ({
   remaining: rate === null ? 0 : Math.max(0, Math.floor((milliTokens + rounding) / 1000)),
   nextTokenMs:
-    rate === null || milliTokens >= cost * 1000 - rounding
+    rate === null
       ? 0
-      : Math.ceil((cost * 1000 - rounding - milliTokens) / rate.perS),
+      : Math.max(0, Math.ceil((Math.min(cost, rate.burst) * 1000 - rounding - milliTokens) / rate.perS)),
   remainingDay: perDay === null ? null : Math.max(0, perDay - used),
 });

@@ -53,9 +53,10 @@ export function openLocalShares(instances: number): LocalShares {
   const shares = new Map<string, LocalShare>();
   const indebted = new Set<string>();
 
-  // A share smaller than the cost of a request would never admit it.
+  // A share smaller than the cost of a request would never admit it; one larger than the limit would admit what never fits.
+  const shareOf = (whole: number, cost: Cost): number => Math.min(whole, Math.max(cost, Math.floor(whole / instances)));
   const partOf = ({ perDay, rate }: Limit, cost: Cost): Limit => ({
-    rate: rate && { perS: rate.perS / instances, burst: Math.max(cost, Math.floor(rate.burst / instances)) },
+    rate: rate && { perS: rate.perS / instances, burst: shareOf(rate.burst, cost) },
     perDay: perDay === null ? null : Math.min(perDay, Math.max(cost, Math.ceil(perDay / instances))),
   });
 
