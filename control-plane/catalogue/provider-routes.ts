@@ -132,7 +132,7 @@ export function providerRoutes(
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const path = '/operator/v1/providers/:id';
   /** Returns the name by which it serves a model of this kind; null if it offers none. */
-  const otherModel = async (offered: readonly [publicId: string, name: string][], kind: string) => {
+  const modelOfKind = async (offered: readonly [publicId: string, name: string][], kind: string) => {
     const kinds = new Map((await modelKind.rows.list(db)).map((each) => [each.id, each.kind]));
     return offered.find(([publicId]) => kinds.get(publicId) === kind)?.[1] ?? null;
   };
@@ -147,7 +147,8 @@ export function providerRoutes(
       const provider = await providerKind.rows.find(db, id);
       if (provider === null) return refuse(reply, notFound('provider'), addresses);
       const offered = (await offers(id)).flatMap((models) => Object.entries(models));
-      const model = request.body?.model ?? offered[0]?.[1];
+      // One that chats tells most.
+      const model = request.body?.model ?? (await modelOfKind(offered, 'chat')) ?? offered[0]?.[1];
       if (model === undefined)
         return refuse(reply, invalidTransition('No deployment of it offers a model: name one.'), addresses);
       const publicId = offered.find(([, name]) => name === model)?.[0];
@@ -156,7 +157,7 @@ export function providerRoutes(
       const takesTemperature = entry?.takes_temperature ?? true;
       const asked = { calls, model, isEmbedding, takesTemperature };
       const probe = await probeProvider(provider, credentials, asked);
-      const others = await otherModel(offered, isEmbedding ? 'chat' : 'embedding');
+      const others = await modelOfKind(offered, isEmbedding ? 'chat' : 'embedding');
       const models = isEmbedding ? { chat: others, embedding: model } : { chat: model, embedding: others };
       const ask = unaskable.has(probe.status) ? null : askerFor(provider, credentials, calls);
       const known = probe.works ? { [isEmbedding ? 'embeddings' : 'chat']: 'spoken' as const } : {};

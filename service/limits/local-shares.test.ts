@@ -72,7 +72,10 @@ describe('the shares of instances', () => {
 
   test('never admit what is larger than the limit itself', () => {
     const shares = openLocalShares(2);
-    const limits = [{ rate: { perS: 1, burst: 100 }, perDay: null }, { rate: null, perDay: 100 }];
+    const limits = [
+      { rate: { perS: 1, burst: 100 }, perDay: null },
+      { rate: null, perDay: 100 },
+    ];
     for (const [of, limit] of limits.entries()) {
       const taken = [51, 101].map((cost) => shares.take([{ key: `${key}:${of}:${cost}`, limit, cost }], 0, start));
       expect(taken.map(({ lacking }) => lacking !== 0)).toEqual([false, true]);

@@ -100,7 +100,7 @@ export const providerCommands: readonly AdminCommand[] = [
     name: 'providers test',
     args: ['provider'],
     options: {
-      model: 'as the provider knows it; the first that a deployment offers unless given',
+      model: 'as the provider knows it; the first that chats, of those that a deployment offers, unless given',
       'set-apis': 'yes: enter in the catalogue which APIs it was found to speak',
     },
     summary:
