@@ -59,7 +59,7 @@ local function apply_allow_list(handle, headers, gw)
   if gw.reexecuted then headers:replace('idempotent-reexecuted', gw.reexecuted) end
   headers:replace('cache-control', 'no-store')
   show_leased_limits(handle, headers)
-  -- Those in tokens, which the sidecar decides for all calls.
+  -- The sidecar decides those in tokens for all calls.
   for name, value in pairs(gw) do
     if name:find('x-ratelimit-', 1, true) == 1 then headers:replace(name, value) end
   end

@@ -21,7 +21,7 @@ export const receiptId = 'rcpt_01a1fd70-f1c0-7000-8000-000000000001';
 /** The degraded receipt, as far as the filter reads it. */
 export const block = `{"id":"${receiptId}","model":"asked","tier":"degraded"}`;
 
-/** The limits in tokens, as the sidecar has decided them. */
+/** The sidecar has decided these. */
 export const shownLimits = { 'x-ratelimit-limit-tokens': '600', 'x-ratelimit-remaining-tokens-day': '70' };
 
 /** The provider's body, piece by piece. */

@@ -79,7 +79,7 @@ function countedPrompt({ messages, output_config: config, system, tools }: JsonO
   for (const turn of turns) if (isObject(turn)) add(turn.content);
   for (const tool of listOf(tools)) {
     texts.push(JSON.stringify(tool));
-    // What the model reads of a tool without a schema, its provider alone knows.
+    // Its provider alone knows what the model reads of a tool without a schema.
     if (!isObject(tool) || tool.input_schema == null) isWhole = false;
   }
   if (isObject(config) && config.format != null) texts.push(JSON.stringify(config.format));
