@@ -1,5 +1,5 @@
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFirstAttempts, lostAttempt } from './direct-first-attempts.ts';
 
 const at = (origin: string, credential: string | null = null) => ({ id: 'd', firstAttempt: { origin, credential } });
@@ -62,6 +62,8 @@ describe('a first attempt goes to its provider at once', () => {
 });
 
 describe('why it failed', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
   const lost = (
     outcome: 'no_connection' | 'connection_lost' | 'timed_out',
     client = '10.0.0.1:5',
@@ -97,7 +99,19 @@ describe('why it failed', () => {
       result: 'down',
       retryAfterMs: null,
     });
-    expect(attempts.failed('d', '- 10.0.0.9:5', 5)).toMatchObject({ outcome: 'failed', result: 'down' });
+  });
+
+  it('says an entry of the log that comes behind the reply, by 50 ms at most', async () => {
+    const { attempts } = opened();
+    const found = attempts.failed('d', '- 10.0.0.1:5', 0);
+    await vi.advanceTimersByTimeAsync(49);
+    attempts.lost(lost('no_connection', '10.0.0.9:5'));
+    attempts.lost(lost('no_connection'));
+    expect(await found).toMatchObject({ outcome: 'no_connection' });
+    const none = attempts.failed('d', '- 10.0.0.2:5', 0);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await none).toMatchObject({ outcome: 'failed', result: 'down' });
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('nobody says where calls on one connection were lost in several ways', () => {

@@ -10,9 +10,17 @@ import { operatorFaultHeader } from '@gw/contract/internal/operator-faults';
 import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
+import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import type { Shared } from '../wire/shared.ts';
-import { type JudgedReply, judgedReply, outcomeOf, outcomeOfReply, verdictOf } from './attempt-outcome.ts';
-import type { FailedAttempt } from './failed-attempts.ts';
+import {
+  type AttemptOutcome,
+  type JudgedReply,
+  judgedReply,
+  outcomeOf,
+  outcomeOfReply,
+  verdictOf,
+} from './attempt-outcome.ts';
+import { type FailedAttempt, logPatienceMs } from './failed-attempts.ts';
 
 /** A first attempt without a reply. `client`: the client's address and port as Envoy sees them. */
 export const lostAttemptSchema = z.object({
@@ -33,8 +41,11 @@ export interface FirstAttempts {
   missed(at: DirectTarget): void;
   /** Records a lost attempt from Envoy's access log. */
   lost(attempt: LostAttempt): void;
-  /** Reads the header that the reply of a later attempt carries. `since`: when the call was sent, by the clock of `now`. */
-  failed(deployment: string, header: string, since: number): FailedAttempt;
+  /**
+   * Reads the header that the reply of a later attempt carries. For a lost attempt it waits for the log, at most `logPatienceMs`. `since`: when
+   * the call was sent, by the clock of `now`.
+   */
+  failed(deployment: string, header: string, since: number): MaybePromise<FailedAttempt>;
 }
 
 /** Times are by the clock of `now`. */
@@ -56,15 +67,45 @@ const settleMs = 5000;
 const firstMissMs = 60_000;
 const longestMissMs = 3_600_000;
 
+/** Keeps what the log has told of lost attempts. */
+function openLosses(now: () => number) {
+  let losses: (LostAttempt & { readonly at: number })[] = [];
+  /** For each call that waits for the log: rechecks whether it still has to. */
+  const waiting = new Set<() => void>();
+  const known = (deployment: string, client: string, since: number): AttemptOutcome | null => {
+    const found = losses.filter((each) => each.client === client && each.deployment === deployment && each.at >= since);
+    const [outcome = null, ...others] = new Set(found.map((each) => each.outcome));
+    return others.length > 0 ? 'failed' : outcome;
+  };
+  return {
+    take: (attempt: LostAttempt): void => {
+      const at = now();
+      losses = [...losses.filter((each) => at - each.at < keptMs).slice(1 - mostKept), { ...attempt, at }];
+      for (const recheck of waiting) recheck();
+    },
+    reason: (...call: Parameters<typeof known>): MaybePromise<AttemptOutcome> =>
+      known(...call) ??
+      new Promise((resolve) => {
+        const end = (outcome: AttemptOutcome) => {
+          clearTimeout(timer);
+          waiting.delete(recheck);
+          resolve(outcome);
+        };
+        const recheck = () => {
+          const outcome = known(...call);
+          if (outcome !== null) end(outcome);
+        };
+        const timer = setTimeout(() => end('failed'), logPatienceMs);
+        waiting.add(recheck);
+      }),
+  };
+}
+
 /** `now`: a monotonic clock, ms. `shared` is null if there is no other sidecar. */
 export function createFirstAttempts(now: () => number, shared: Shared<LostAttempt> | null): FirstAttempts {
   const providers = new Map<string, ReachedProvider>();
-  let losses: (LostAttempt & { readonly at: number })[] = [];
-  const take = (attempt: LostAttempt): void => {
-    const at = now();
-    losses = [...losses.filter((each) => at - each.at < keptMs).slice(1 - mostKept), { ...attempt, at }];
-  };
-  shared?.receive(take);
+  const losses = openLosses(now);
+  shared?.receive(losses.take);
   return {
     clusterOf: ({ firstAttempt, id }) => {
       const known = providers.get(id);
@@ -87,7 +128,7 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
       providers.set(id, { target, misses: misses + 1, notBefore, from: Number.POSITIVE_INFINITY });
     },
     lost: (attempt) => {
-      take(attempt);
+      losses.take(attempt);
       shared?.send(attempt);
     },
     failed: (deployment, header, since) => {
@@ -96,10 +137,12 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
         const reply = repliedFirst(Number(status), rest);
         return { deployment, outcome: outcomeOfReply(reply), ...verdictOf(reply) };
       }
-      const found = losses.filter((each) => each.client === rest && each.deployment === deployment && each.at >= since);
-      const outcomes = new Set(found.map(({ outcome }) => outcome));
-      const [outcome = 'failed'] = outcomes.size === 1 ? outcomes : [];
-      return { deployment, outcome, result: 'down', retryAfterMs: null };
+      return andThen(losses.reason(deployment, rest, since), (outcome) => ({
+        deployment,
+        outcome,
+        result: 'down',
+        retryAfterMs: null,
+      }));
     },
   };
 }

@@ -2,8 +2,8 @@
  * Records which attempts of the calls in flight failed, and why. The reasons come from the access log of the deployments' listeners,
  * since Envoy's replies carry only a count.
  *
- * Invariant: only calls in flight here are recorded, and only a call that perhaps no provider answered waits for the log, briefly. If the
- * log entry is late, or reaches no sidecar, the reason for the failure is unknown.
+ * Invariant: only calls in flight here are recorded, and a call of which an attempt failed waits for the log, briefly: the entry may come by
+ * another sidecar or a new connection, and so after the reply. If it is later still, or reaches no sidecar, the reason is unknown.
  */
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
@@ -31,13 +31,13 @@ export interface FailedAttempts {
   tell(receiptId: string, attempt: FailedAttempt): void;
   /** Returns the failed attempts that are known so far. */
   of(receiptId: string): readonly FailedAttempt[];
-  /** Resolves when the attempt at each of these deployments is known, or after `logPatienceMs`; at once if none is missing. */
-  words(receiptId: string, deployments: readonly string[]): MaybePromise<void>;
+  /** Resolves when the attempt at each of these deployments is known, or after `logPatienceMs`; immediately if none is missing. */
+  words(receiptId: string, candidates: readonly Candidate[]): MaybePromise<void>;
   end(receiptId: string): void;
 }
 
 /** How long a call may wait for the log, ms: some fifty times what an entry takes from one sidecar to another. */
-const logPatienceMs = 50;
+export const logPatienceMs = 50;
 
 const none: readonly FailedAttempt[] = [];
 
@@ -59,7 +59,8 @@ export function createFailedAttempts(shared: Shared<[string, FailedAttempt]> | n
       if (!note(receiptId, attempt)) shared?.send([receiptId, attempt]);
     },
     of: (receiptId) => calls.get(receiptId) ?? none,
-    words: (receiptId, deployments) => {
+    words: (receiptId, candidates) => {
+      const deployments = candidates.map(({ deployment }) => deployment.id);
       const isMissing = () => {
         const told = new Set(calls.get(receiptId)?.map(({ deployment }) => deployment) ?? deployments);
         return deployments.some((each) => !told.has(each));

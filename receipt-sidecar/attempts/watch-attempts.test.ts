@@ -1,6 +1,6 @@
 import { contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAddedFields } from './added-fields.ts';
 import { countCallsUnderWay } from './calls-under-way.ts';
 import { createFirstAttempts } from './direct-first-attempts.ts';
@@ -38,7 +38,7 @@ describe('what came of the attempts', () => {
     const watch = watchAttempts(watchers, call, new Map(), { order, isDirect, form: 'chat', addedFor: () => [] });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
-    watch.arrived(answer);
+    void watch.arrived(answer);
     watch.answered(answer);
     watch.end();
     expect(failedAttempts.of('rcpt')).toEqual([]);
@@ -73,22 +73,22 @@ describe('what came of the attempts', () => {
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));
-    watch(false).arrived({
+    void watch(false).arrived({
       deployment: 'z',
       attempts: 1,
       headers: reply({ ':status': '429', 'x-gw-credential-missing': '1' }),
     });
-    watch(false).arrived({ deployment: 'z', attempts: 1, headers: reply({ ':status': '503' }) });
+    void watch(false).arrived({ deployment: 'z', attempts: 1, headers: reply({ ':status': '503' }) });
     expect(later()).toBeNull();
-    watch(false).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
+    void watch(false).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
     expect(later()).toBe('first:z@https://z');
-    watch(true).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
+    void watch(true).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
     // A time-out, say.
     expect(later()).not.toBeNull();
     const refused = reply({ ':status': '502', 'x-gw-credential-missing': '1' });
-    watch(true).arrived({ deployment: null, attempts: 2, headers: refused });
+    void watch(true).arrived({ deployment: null, attempts: 2, headers: refused });
     expect(later()).not.toBeNull();
-    watch(true).arrived({ deployment: null, attempts: 1, headers: refused });
+    void watch(true).arrived({ deployment: null, attempts: 1, headers: refused });
     expect(later()).toBeNull();
   });
 
@@ -119,7 +119,7 @@ describe('what came of the attempts', () => {
       const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
       const attempts = { order: ['1', '2', '3'], isDirect, form: 'chat' as const, addedFor: () => [] };
       const watch = watchAttempts({ ...context, failedAttempts }, call, new Map(), attempts);
-      watch.arrived({ deployment: null, attempts: 3, headers: new Map(Object.entries(headers)) });
+      void watch.arrived({ deployment: null, attempts: 3, headers: new Map(Object.entries(headers)) });
       return failedAttempts.of('rcpt').map(({ deployment, outcome }) => `${deployment} ${outcome}`);
     };
     expect(unasked(false)).toEqual(['a not_ready', 'b not_ready']);
@@ -152,6 +152,37 @@ describe('what came of the attempts', () => {
     expect(noted('b', 2, { ':status': '429', 'x-gw-at-capacity': '1' }, [full])).toEqual(['a full', 'b full']);
   });
 
+  it('is known once the log has told of each attempt before, or after 50 ms', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { context } = contextForTests();
+    const waitMs = async (tellAfterMs: number, isDirect = false) => {
+      const failedAttempts = createFailedAttempts(null);
+      const firstAttempts = createFirstAttempts(() => 0, null);
+      const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
+      const attempts = { order: ['1', '2', '3'], isDirect, form: 'chat' as const, addedFor: () => [] };
+      const watch = watchAttempts({ ...context, failedAttempts, firstAttempts }, call, new Map(), attempts);
+      const headers = new Map(Object.entries({ ':status': '200', 'x-gw-first-attempt': '- 10.0.0.1:5' }));
+      const known = watch.arrived({ deployment: 'b', attempts: 2, headers });
+      setTimeout(() => {
+        const lost = { deployment: 'a', outcome: 'no_connection' } as const;
+        if (isDirect) firstAttempts.lost({ ...lost, client: '10.0.0.1:5' });
+        else failedAttempts.tell('rcpt', { ...lost, result: 'down', retryAfterMs: null });
+      }, tellAfterMs);
+      const began = Date.now();
+      let ms = 0;
+      Promise.resolve(known).then(() => {
+        ms = Date.now() - began;
+      });
+      await vi.advanceTimersByTimeAsync(100);
+      return { ms, outcomes: failedAttempts.of('rcpt').map(({ outcome }) => outcome) };
+    };
+    for (const isDirect of [false, true]) {
+      expect(await waitMs(20, isDirect)).toEqual({ ms: 20, outcomes: ['no_connection'] });
+      expect(await waitMs(60, isDirect)).toEqual({ ms: 50, outcomes: isDirect ? ['failed'] : ['no_connection'] });
+    }
+  });
+
   it('is told of no failure where it may have been full, while the access log has not said why', () => {
     const plain = candidate('a', 'm');
     const bounded = { ...plain, deployment: { ...plain.deployment, maxConcurrentRequests: 2 } };
@@ -172,7 +203,7 @@ describe('a call under way', () => {
     const watch = watchAttempts({ ...context, underWay }, call, new Map(), attempts);
     const counts = () => ['a', 'b'].map(underWay.at);
     expect(counts()).toEqual([1, 0]);
-    watch.arrived({ deployment: 'b', attempts: 2, headers: new Map([[':status', '200']]) });
+    void watch.arrived({ deployment: 'b', attempts: 2, headers: new Map([[':status', '200']]) });
     expect(counts()).toEqual([0, 1]);
     watch.end();
     watch.end();

@@ -18,6 +18,7 @@ import { atCapacityHeader, credentialMissingHeader, notReadyHeader } from '@gw/c
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Headers } from '../wire/ext-proc.ts';
 import { isDirected } from '../wire/headers.ts';
+import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
 import type { AddedFields } from './added-fields.ts';
 import {
   type AttemptOutcome,
@@ -45,9 +46,9 @@ export interface Answered {
 }
 
 export interface AttemptWatch {
-  /** Call when the headers of a reply have come; reports the first attempt. */
-  arrived(answer: Answered): void;
-  /** Call after `arrived`, once the reasons of earlier failures are known as far as possible; reports all attempts. */
+  /** Call when the headers of a reply have come. Resolves once the reasons of earlier failures are known as far as possible. */
+  arrived(answer: Answered): MaybePromise<void>;
+  /** Call when `arrived` has resolved; reports all attempts. */
   answered(answer: Answered): void;
   end(): void;
   /** After `arrived`: how the only attempt was lost, if the listener of the deployment only said that it does not try again. */
@@ -103,9 +104,10 @@ export function watchAttempts(
     arrived: ({ attempts, deployment, headers }) => {
       const failed = headers.get(firstAttemptHeader);
       if (isDirect && failed !== undefined) {
-        const attempt = firstAttempts.failed(first, failed, beganAt);
-        failedAttempts.tell(receiptId, attempt);
-        if (headers.has(notRepeatedHeader)) lost = attempt.outcome;
+        void andThen(firstAttempts.failed(first, failed, beganAt), (attempt) => {
+          failedAttempts.tell(receiptId, attempt);
+          if (headers.has(notRepeatedHeader)) lost = attempt.outcome;
+        });
       }
       if (headers.has(notReadyHeader)) {
         // Without the listener of the last deployment Envoy has none of the others, so nobody was asked through one.
@@ -127,6 +129,7 @@ export function watchAttempts(
       }
       const isUnasked = deployment === null && ownOutcome(headers) !== null;
       if (isDirect && attempts <= 1 && isUnasked) firstAttempts.missed(route.failoverChain[0].deployment);
+      return failedAttempts.words(receiptId, failedBefore(route.failoverChain, deployment, attempts));
     },
     answered: (answer) => {
       isAwaited = false;

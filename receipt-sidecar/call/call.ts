@@ -10,9 +10,7 @@ import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/servi
 import { type Admission, type Admitted, admit } from '../admission/admission.ts';
 import { errorBodyFor } from '../api/error-body.ts';
 import { shapeAt } from '../api/shapes.ts';
-import { judgedReply } from '../attempts/attempt-outcome.ts';
 import { attemptsOf } from '../attempts/attempt-requests.ts';
-import { endOfReply } from '../attempts/settlement.ts';
 import { type AttemptWatch, watchAttempts } from '../attempts/watch-attempts.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { type Caller, projectOf, readCaller } from '../guards/caller.ts';
@@ -42,6 +40,7 @@ import {
 import { forwardedBytes, refusedHeaders } from '../wire/headers.ts';
 import { newReceiptId } from '../wire/receipt-id.ts';
 import { inlineBytes } from '../wire/threads/body-threads.ts';
+import { type JudgedAnswer, onceKnown } from './answer-known.ts';
 import type { CallContext } from './call-context.ts';
 import { Client } from './client.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
@@ -201,16 +200,18 @@ export class Call implements Processor {
     if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request, headers);
-    const judged = judgedReply((name) => headers.get(name));
     const answered = { deployment, attempts, headers };
-    this.#attempts?.arrived(answered);
-    record.answeredBy(deployment, attempts, judged, this.#attempts?.lost ?? endOfReply(headers, deployment, judged));
+    const call = { record, watch: this.#attempts, fail: this.#call.fail };
+    onceKnown(call, answered, (judged) => this.#answered(record, request, { ...answered, judged, stream }));
+  }
+
+  #answered(record: CallRecord, request: ProcessingRequest, answered: JudgedAnswer): void {
+    const { attempts, headers, judged, stream } = answered;
     if (isNotAsked(headers)) {
       // Earlier attempts may have been sent.
       this.#kept?.free(attempts > 1);
-      return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
+      return answerNotAsked(record, this.#call, answered, this.#context);
     }
-    this.#attempts?.answered(answered);
     const { addresses, readReply, room } = this.#context;
     const added = this.#attempts?.added ?? [];
     const reply = { record, call: this.#call, kept: this.#kept, headers, addresses, attempts, judged, added, room };

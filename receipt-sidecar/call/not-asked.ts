@@ -12,41 +12,22 @@ import { shapeOf } from '../api/shapes.ts';
 import { type AttemptOutcome, ownOutcome } from '../attempts/attempt-outcome.ts';
 import { type FailedAttempts, failedBefore } from '../attempts/failed-attempts.ts';
 import { settlements } from '../attempts/settlement.ts';
-import type { Answered, AttemptWatch } from '../attempts/watch-attempts.ts';
+import type { Answered } from '../attempts/watch-attempts.ts';
 import type { CallRecord } from '../receipt/call-record.ts';
 import { retryAfterS } from '../reply/retry-advice.ts';
 import { optionPath } from '../routing/route.ts';
 import { answerAfter, type Headers, immediate, notAsked } from '../wire/ext-proc.ts';
-import { andThen } from '../wire/maybe-promise.ts';
 
 /** Whether the reply with these headers is Envoy's own, in place of a provider's. */
 export const isNotAsked = (headers: Headers): boolean => ownOutcome(headers) !== null;
 
 interface Context {
   readonly addresses: Addresses;
-  readonly failedAttempts: Pick<FailedAttempts, 'of' | 'tell' | 'words'>;
+  readonly failedAttempts: Pick<FailedAttempts, 'of' | 'tell'>;
 }
 
-/** Waits until it is known what came of the attempts before the last one, as far as it will be, and tells `watch` of it too. */
+/** Call once it is known what came of the attempts before the last one, as far as it will be. */
 export function answerNotAsked(
-  record: CallRecord,
-  call: ProcessorCall,
-  answered: Answered,
-  context: Context,
-  watch: AttemptWatch | null,
-): void {
-  const { receiptId, route } = record.identity;
-  const before = failedBefore(route.failoverChain, answered.deployment, answered.attempts);
-  const ids = before.map(({ deployment }) => deployment.id);
-  const known = andThen(context.failedAttempts.words(receiptId, ids), () => {
-    watch?.answered(answered);
-    // The client may have left, which is no reason for a receipt either.
-    if (!record.recorded) answer(record, call, answered, context);
-  });
-  if (known instanceof Promise) known.catch(call.fail);
-}
-
-function answer(
   record: CallRecord,
   call: ProcessorCall,
   ending: Answered,
