@@ -16,7 +16,15 @@ import { type Seals, withoutReport } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
-import { type DigestedRow, isUnchanged, nextSection, rowDigest, SectionMaker, sealableDay } from './sections.ts';
+import {
+  type DigestedRow,
+  isUnchanged,
+  nextSection,
+  rowDigest,
+  SectionMaker,
+  type StoredSection,
+  sealableDay,
+} from './sections.ts';
 
 export interface ReceiptCheckOptions {
   readonly db: Database;
@@ -209,6 +217,10 @@ async function removedSince(
 /** One section of so many is read anew, although its digest is right: that is made by Postgres, and somebody can have changed how it makes it. */
 const anewEvery = 100;
 
+/** Null: the section is to be read. A receipt that came into its day after it was sealed, and is gone again, is in no digest, so it is looked for. */
+const compared = async (options: ReceiptCheckOptions, section: StoredSection): Promise<readonly Fault[] | null> =>
+  (await isUnchanged(options, section)) ? removedSince(options, section.after, section.to) : null;
+
 /** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
 export async function checkAll(
   options: ReceiptCheckOptions,
@@ -221,9 +233,9 @@ export async function checkAll(
     if (isHere) {
       await maker.end();
       // A database that is too busy for so long a statement still answers for a page, so that the round goes on.
-      if (!isReadAnew() && (await isUnchanged(options, section).catch(() => false))) {
-        // A receipt that came into its days after it was sealed, and is gone again, is in no digest.
-        await noteFaults(options, 'receipt', await removedSince(options, section.after, section.to));
+      const removed = isReadAnew() ? null : await compared(options, section).catch(() => null);
+      if (removed !== null) {
+        await noteFaults(options, 'receipt', removed);
         return { checked: section.rows, next: section.to };
       }
     }

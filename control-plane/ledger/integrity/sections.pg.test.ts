@@ -1,4 +1,5 @@
 /** Days that are over are compared by the digests of their sections, and whatever the owner alters in them is still named. */
+import type { Prisma } from '@gw/prisma/client';
 import { callAt, type Entry, entryFrom, hourly, ingest } from '@gw/testing/control-plane/calls';
 import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
@@ -6,7 +7,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkBatches } from './check-batches.ts';
 import { checkAll } from './check-receipts.ts';
 import { readProgress } from './progress.ts';
-import { isUnchanged, nextSection, rowDigest } from './sections.ts';
+import { isUnchanged, nextSection, rowDigest, stateOf } from './sections.ts';
 
 const stores = forFile(startStores);
 beforeAll(async () => {
@@ -41,7 +42,7 @@ async function storeDays(): Promise<readonly Entry[]> {
 }
 
 /** One round. Returns how many rows were read one by one. */
-async function round(isReadAnew = false): Promise<number> {
+async function round(isReadAnew = false, { db } = stores): Promise<number> {
   let read = 0;
   const seals: typeof stores.seals = {
     ...stores.seals,
@@ -51,7 +52,7 @@ async function round(isReadAnew = false): Promise<number> {
     },
   };
   const { signal } = new AbortController();
-  await checkAll({ db: stores.db, log: silentLog, seals, fullS: 0, signal }, () => isReadAnew);
+  await checkAll({ db, log: silentLog, seals, fullS: 0, signal }, () => isReadAnew);
   return read;
 }
 const faults = async () =>
@@ -159,6 +160,51 @@ test('what the rows of a sealed day name is found too where it was altered or de
   await stores.db.receiptDictionary.createMany({ data: dictionaries });
   await round();
   expect(await faults()).toEqual([`receipt ${sha256} 0 missing`]);
+});
+
+test('a part is not taken to be there because its text stands among the dictionaries', async () => {
+  await storeDays();
+  await round();
+  const [part] = await stores.db.$queryRaw<{ sha256: string }[]>`
+    INSERT INTO receipt_dictionaries (sha256, shape, content)
+    SELECT sha256, 'none', content::text FROM facts_parts WHERE content ->> 'gPerKwh' = '43' RETURNING sha256`;
+  await stores.tamper(`DELETE FROM facts_parts WHERE sha256 = '${part?.sha256}'`);
+  await round();
+  expect(await faults()).toEqual([`receipt ${part?.sha256} 0 missing`]);
+});
+
+test('what a section names is looked for by its digest, and not in all that there is', async () => {
+  await storeDays();
+  await round();
+  const section = (await nextSection(stores.db, { id: '', version: 0 })) ?? expect.fail();
+  const state = stateOf(section);
+  const plan = await stores.db.$transaction(async (tx) => {
+    await tx.$executeRaw`SET LOCAL enable_seqscan = off`;
+    return tx.$queryRaw<unknown[]>`EXPLAIN ${state}`;
+  });
+  expect(section.parts).not.toEqual([]);
+  expect(section.dictionaries).not.toEqual([]);
+  expect(JSON.stringify(plan).match(/Index Cond: \(sha256 = ANY/g)).toHaveLength(2);
+});
+
+test('a database that does not answer for a whole section has its rows read page by page', async () => {
+  await storeDays();
+  await round();
+  let refused = 0;
+  // The first look for what the logs have and the ledger lacks is the one through a section.
+  const db = new Proxy(stores.db, {
+    get: (target, name) =>
+      name !== '$queryRaw'
+        ? Reflect.get(target, name)
+        : (query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) => {
+            const text = 'sql' in query ? query.sql : query.join();
+            if (!text.includes('FROM receipt_log l') || refused > 0) return target.$queryRaw(query, ...values);
+            refused += 1;
+            return Promise.reject(new Error('canceling statement due to statement timeout'));
+          },
+  });
+  expect(await round(false, { ...stores, db })).toBe(8);
+  expect(refused).toBe(1);
 });
 
 test('a section that was altered says nothing: its rows are read, and sealed again', async () => {

@@ -24,11 +24,13 @@ interface Section {
   readonly rows: number;
   /** SHA-256 over the digests of the rows, one behind the other. */
   readonly digest: string;
-  /** The digests of the parts of facts and of the dictionaries that the rows name. */
+  /** The digests of the parts of facts that the rows name. */
   readonly parts: readonly string[];
+  /** The digests of the dictionaries, apart from the parts: neither stands in for the other. */
+  readonly dictionaries: readonly string[];
 }
 
-interface StoredSection extends Section {
+export interface StoredSection extends Section {
   readonly seal: string;
   readonly id: number;
 }
@@ -53,8 +55,8 @@ export const rowDigest = Prisma.sql`sha256(record_send(ROW(r.id, r.version, r.cr
   r.status, r.prompt_tokens, r.completion_tokens, r.energy_wh, r.carbon_g, r.body, r.routing_trace, r.facts, r.content_sha256, r.seal, r.seal_key,
   r.shown, r.compressed, r.arrived)))`;
 
-const textOf = ({ after, digest, day, parts, rows, to }: Section): string =>
-  JSON.stringify([day, after.id, after.version, to.id, to.version, rows, digest, ...parts]);
+const textOf = ({ after, day, dictionaries, digest, parts, rows, to }: Section): string =>
+  JSON.stringify([day, after.id, after.version, to.id, to.version, rows, digest, parts, dictionaries]);
 
 /** The first section that begins at a place or behind it. */
 export async function nextSection(db: Database, { id, version }: RoundPlace): Promise<StoredSection | null> {
@@ -66,7 +68,7 @@ export async function nextSection(db: Database, { id, version }: RoundPlace): Pr
       to_version: number;
     })[]
   >`
-    SELECT after_id, after_version, to_id, to_version, day, rows, digest, parts, seal, seal_key AS id FROM receipt_sections
+    SELECT after_id, after_version, to_id, to_version, day, rows, digest, parts, dictionaries, seal, seal_key AS id FROM receipt_sections
     WHERE (after_id, after_version) >= (${id}, ${version}) AND (to_id, to_version) > (after_id, after_version)
     ORDER BY after_id, after_version LIMIT 1`;
   if (found === undefined) return null;
@@ -77,17 +79,31 @@ export async function nextSection(db: Database, { id, version }: RoundPlace): Pr
 /** Whether a section is ours, and Postgres still has all of its rows, no others, and all that they name, as they were when they were checked. */
 export async function isUnchanged({ db, seals }: SectionStores, section: StoredSection): Promise<boolean> {
   if (seals.textFault('gw.section', textOf(section), section) !== null) return false;
-  const { after, parts, to } = section;
-  const [found] = await db.$queryRaw<{ rows: number; digest: string; parts: number }[]>`
-    SELECT count(*)::int AS rows, encode(sha256(coalesce(string_agg(${rowDigest}, ''::bytea ORDER BY r.id, r.version, r.created_at), '')), 'hex') AS digest,
-      (SELECT count(*)::int FROM unnest(${parts}::text[]) AS named (sha256)
-        WHERE EXISTS (SELECT 1 FROM facts_parts p WHERE p.sha256 = named.sha256
-            AND encode(sha256(convert_to(p.content::text, 'UTF8')), 'hex') = named.sha256)
-          OR EXISTS (SELECT 1 FROM receipt_dictionaries d WHERE d.sha256 = named.sha256
-            AND encode(sha256(convert_to(d.content, 'UTF8')), 'hex') = named.sha256)) AS parts
-    FROM receipts r WHERE (r.id, r.version) > (${after.id}, ${after.version}) AND (r.id, r.version) <= (${to.id}, ${to.version})`;
-  return found?.rows === section.rows && found.digest === section.digest && found.parts === parts.length;
+  const [found] = await db.$queryRaw<SectionState[]>(stateOf(section));
+  return (
+    found?.rows === section.rows &&
+    found.digest === section.digest &&
+    found.parts === section.parts.length &&
+    found.dictionaries === section.dictionaries.length
+  );
 }
+
+interface SectionState extends Pick<Section, 'digest' | 'rows'> {
+  readonly parts: number;
+  readonly dictionaries: number;
+}
+
+/** Reads what Postgres has of a section, and how many of the texts that it names; -1: one of them is altered. */
+export const stateOf = ({ after, dictionaries, parts, to }: Section): Prisma.Sql => Prisma.sql`
+  SELECT count(*)::int AS rows, encode(sha256(coalesce(string_agg(${rowDigest}, ''::bytea ORDER BY r.id, r.version, r.created_at), '')), 'hex') AS digest,
+    ${soundAmong(Prisma.sql`facts_parts`, parts)} AS parts, ${soundAmong(Prisma.sql`receipt_dictionaries`, dictionaries)} AS dictionaries
+  FROM receipts r WHERE (r.id, r.version) > (${after.id}, ${after.version}) AND (r.id, r.version) <= (${to.id}, ${to.version})`;
+
+/** As `bpchar`, like the column: as `text` they would be looked for without its index, each in the whole table. */
+const soundAmong = (table: Prisma.Sql, digests: readonly string[]): Prisma.Sql => Prisma.sql`(
+  SELECT CASE WHEN coalesce(bool_and(encode(sha256(convert_to(content::text, 'UTF8')), 'hex') = sha256), TRUE)
+    THEN count(DISTINCT sha256)::int ELSE -1 END
+  FROM ${table} WHERE sha256 = ANY (${digests}::bpchar[]))`;
 
 /** The day (UTC) of a receipt that may be in a section; null: it is not over for long enough, or what is there has no time. */
 export function sealableDay({ id }: Pick<LedgerRow, 'id'>, now: number): string | null {
@@ -99,6 +115,7 @@ interface OpenSection {
   readonly after: RoundPlace;
   readonly hash: Hash;
   readonly parts: Set<string>;
+  readonly dictionaries: Set<string>;
   to: RoundPlace;
   day: string | null;
   rows: number;
@@ -119,12 +136,12 @@ export class SectionMaker {
     const day = first === undefined ? null : sealableDay(first, Date.now());
     const before = this.#open;
     if (before !== null && (isFull(before) || (before.day ?? day) !== (day ?? before.day))) await this.end();
-    this.#open ??= { after, to, hash: createHash('sha256'), parts: new Set(), day, rows: 0 };
+    this.#open ??= { after, to, hash: createHash('sha256'), parts: new Set(), dictionaries: new Set(), day, rows: 0 };
     const open = this.#open;
     for (const row of rows) {
       open.hash.update(row.row_digest);
       const dictionary = row.compressed === null ? null : dictionaryOf(row.compressed);
-      if (dictionary !== null) open.parts.add(dictionary);
+      if (dictionary !== null) open.dictionaries.add(dictionary);
       for (const [, sha256] of partsNamed(parsedColumn(row.facts))) open.parts.add(sha256);
     }
     open.day ??= day;
@@ -137,7 +154,7 @@ export class SectionMaker {
     const open = this.#open;
     this.#open = null;
     if (open === null) return;
-    const { after, hash, day, parts, rows, to } = open;
+    const { after, hash, day, rows, to } = open;
     const { db, seals } = this.#stores;
     const gone = db.$executeRaw`
       DELETE FROM receipt_sections WHERE (after_id, after_version) >= (${after.id}, ${after.version})
@@ -146,13 +163,14 @@ export class SectionMaker {
       await gone;
       return;
     }
-    const section = { after, to, day, rows, digest: hash.digest('hex'), parts: [...parts].sort() };
+    const [parts, dictionaries] = [[...open.parts].sort(), [...open.dictionaries].sort()];
+    const section = { after, to, day, rows, digest: hash.digest('hex'), parts, dictionaries };
     const { id, seal } = seals.sealText('gw.section', textOf(section));
     await db.$transaction([
       gone,
       db.$executeRaw`
-        INSERT INTO receipt_sections (after_id, after_version, to_id, to_version, day, rows, digest, parts, seal, seal_key)
-        VALUES (${after.id}, ${after.version}, ${to.id}, ${to.version}, ${day}, ${rows}, ${section.digest}, ${section.parts}, ${seal}, ${id})`,
+        INSERT INTO receipt_sections (after_id, after_version, to_id, to_version, day, rows, digest, parts, dictionaries, seal, seal_key)
+        VALUES (${after.id}, ${after.version}, ${to.id}, ${to.version}, ${day}, ${rows}, ${section.digest}, ${parts}, ${dictionaries}, ${seal}, ${id})`,
     ]);
   }
 }

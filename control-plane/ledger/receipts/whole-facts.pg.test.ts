@@ -31,6 +31,20 @@ const at = '2026-11-21T09:10:00Z';
 const partCount = () => stores.db.factsPart.count();
 const factsOfOne = async (id: string) => (await versionsOf(stores.db, id)).at(-1)?.facts;
 
+test('a part is looked for by its digest, and not in all that there are', async () => {
+  await stores.db.$executeRaw`
+    INSERT INTO facts_parts (sha256, content)
+    SELECT encode(sha256(convert_to(n::text, 'UTF8')), 'hex'), n::text::json FROM generate_series(1, 50) n`;
+  const read = await stores.db.$transaction(async (tx) => {
+    await tx.$executeRaw`SET LOCAL enable_seqscan = off`;
+    await tx.$queryRaw`
+      SELECT facts_part(json_build_object('parts', json_build_object('grid', encode(sha256('7'), 'hex'))), 'grid')`;
+    return tx.$queryRaw<unknown[]>`
+      SELECT (seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_xact_user_tables WHERE relname = 'facts_parts'`;
+  });
+  expect(read).toEqual([{ rows: 1 }]);
+});
+
 test('facts of any kind come back from Postgres as the same JSON value', async () => {
   const value = fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' });
   const names = fc.constantFrom('model', 'site', 'grid', 'parts', 'usage', 'revision');

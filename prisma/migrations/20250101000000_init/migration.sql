@@ -966,7 +966,7 @@ REVOKE UPDATE, DELETE, TRUNCATE ON "facts_parts" FROM CURRENT_USER;
 
 -- Returns a part of stored facts, whether they contain it or name it; null if they do neither. It checks nothing.
 CREATE FUNCTION facts_part(facts JSON, name TEXT) RETURNS JSON LANGUAGE sql STABLE AS $$
-  SELECT coalesce($1 -> $2, (SELECT p.content FROM facts_parts p WHERE p.sha256 = $1 -> 'parts' ->> $2));
+  SELECT coalesce($1 -> $2, (SELECT p.content FROM facts_parts p WHERE p.sha256 = ($1 -> 'parts' ->> $2)::bpchar));
 $$;
 
 -- Rows of the ledger as they were before one of the steps below.
@@ -1808,8 +1808,9 @@ CREATE TABLE "receipt_sections" (
   "day" TEXT NOT NULL,
   "rows" INTEGER NOT NULL,
   "digest" CHAR(64) NOT NULL,
-  -- The digests of the parts of facts and of the dictionaries that the receipts name.
+  -- The digests of the parts of facts that the receipts name, and those of the dictionaries.
   "parts" TEXT[] NOT NULL,
+  "dictionaries" TEXT[] NOT NULL,
   "sealed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "seal" CHAR(64) NOT NULL,
   "seal_key" INTEGER NOT NULL,
