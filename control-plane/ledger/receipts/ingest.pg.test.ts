@@ -13,7 +13,7 @@ import { forFile } from '@gw/testing/for-file';
 import { entryIn, type LedgerEntry, sealedEntry } from '@gw/testing/ledger-entry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Ingester, startIngester } from './ingest.ts';
-import { putOrphansAgain } from './orphans.ts';
+import { keepOrphans, putOrphansAgain } from './orphans.ts';
 import { openSweeper, sweepPending } from './sweep.ts';
 
 const stores = forFile(startOwnStores);
@@ -242,6 +242,26 @@ test('what no living sidecar keeps can be put in again after Postgres has lost i
   await putOrphansAgain(stores.redis);
   await eventually(emptied);
   expect(await rowCount()).toBe(1);
+});
+
+test('putting in again ends, although what is stored again is kept again as fast', async () => {
+  const { redis } = stores;
+  const some = Array.from({ length: 200 }, (_, n) => Buffer.from(`entry ${n}`));
+  await keepOrphans(redis, some);
+  let pages = 0;
+  const reading = new Proxy(redis, {
+    get: (target, name) =>
+      name !== 'xrangeBuffer'
+        ? Reflect.get(target, name, target)
+        : async (key: string, from: string, to: string) => {
+            pages += 1;
+            if (pages > 5) throw new Error('it goes on for ever');
+            await keepOrphans(redis, some);
+            return target.xrangeBuffer(key, from, to, 'COUNT', 200);
+          },
+  });
+  expect(await putOrphansAgain(reading)).toBe(200);
+  expect(await redis.xlen(ledgerStream)).toBe(200);
 });
 
 test('holders that were cut off have one lease from the return of Redis', async () => {

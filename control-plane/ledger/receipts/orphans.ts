@@ -25,11 +25,16 @@ export async function keepOrphans(redis: Redis, entries: readonly Buffer[]): Pro
   }
 }
 
-/** Returns how many it has put into the stream of the ledger; what Postgres has is stored once. Rejects if Redis does not answer. */
+/**
+ * Returns how many it has put into the stream of the ledger; what Postgres has is stored once. Those that are kept again meanwhile, since they have
+ * been stored again, are not looked at. Rejects if Redis does not answer.
+ */
 export async function putOrphansAgain(redis: Redis): Promise<number> {
+  const [newest] = await redis.xrevrange(orphanLedgerStream, '+', '-', 'COUNT', 1);
+  if (newest === undefined) return 0;
   let after = '-';
   for (let count = 0; ; ) {
-    const found = await redis.xrangeBuffer(orphanLedgerStream, after, '+', 'COUNT', batch);
+    const found = await redis.xrangeBuffer(orphanLedgerStream, after, newest[0], 'COUNT', batch);
     const put = redis.multi();
     for (const [, [, entry]] of found) if (entry) put.xadd(ledgerStream, '*', 'entry', entry);
     await put.exec();
