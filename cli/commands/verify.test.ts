@@ -1,5 +1,6 @@
 /** Tests what `./gw verify` prints; evidence/verify.test.ts tests what it finds. */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { earlierIn } from '@gw/evidence/kept-pack';
 import type { PackContents } from '@gw/evidence/pack';
 import { packText } from '@gw/evidence/pack-writer';
+import { signedStatement, tableFormat } from '@gw/evidence/table-statement';
 import { verifyPack } from '@gw/evidence/verify';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -74,6 +76,21 @@ test('the exit code tells what it has found', async () => {
   const { out } = await said({ ...asked, excluded: many });
   expect(out.match(/and 1150 more; --json has 1000 of them/g)).toHaveLength(2);
   expect(out).toContain('mismatches  1200\n');
+});
+
+test('a table has no lineages, so --recomputed does not take its numbers', async () => {
+  const table = join(folder, 'table.csv');
+  writeFileSync(table, 'id\nrcpt_1\n');
+  const sha256 = createHash('sha256').update(readFileSync(table)).digest('hex');
+  const times = { issued: '2026-01-01T00:00:00.000Z', from: null, to: null };
+  const stated = { format: tableFormat, id: 'urn:uuid:1', account: 'acct_1', receipts: 1, excluded: 0, sha256 };
+  const statement = join(folder, 'statement.json');
+  writeFileSync(statement, JSON.stringify(await signedStatement({ ...stated, ...times, media_type: 'text/csv' }, key)));
+  const args = ['verify', table, '--statement', statement, `--key=${key.publicJwk.kid}`];
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  expect(await runCommand(args)).toBe(0);
+  expect(await runCommand([...args, '--recomputed'])).toBe(3);
+  write.mockRestore();
 });
 
 test('of a kept pack that is too long to be held it needs the checkpoint', async () => {

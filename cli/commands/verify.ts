@@ -34,7 +34,7 @@ export async function verify(file: string | undefined, values: Options): Promise
   if (values.receipt !== undefined) return verifyKeptReceipt(values.receipt, values, trust);
   if (file === undefined) throw new Problem('Name the file of a pack, or of a kept receipt: --receipt FILE.');
   const options = { trust, ...(account !== undefined && { account }) };
-  if (values.statement !== undefined) return verifyTable(file, values.statement, options, values.json ?? false);
+  if (values.statement !== undefined) return verifyTable(file, values.statement, options, values);
   // Loaded here, so that the other commands start as fast as without them.
   const [{ earlierIn }, { verifyPack }] = await Promise.all([
     import('@gw/evidence/kept-pack'),
@@ -45,11 +45,14 @@ export async function verify(file: string | undefined, values: Options): Promise
   const { head, ...result } = await aboutFile(file, (pack) => verifyPack(pack, { ...options, earlier, onFault }));
   if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
-  const verdict = verdictOf(result);
-  return exitCodes[verdict === 'holds' && values.recomputed && result.onlyStated !== undefined ? 'ask' : verdict];
+  return exitCode(verdictOf(result), result.onlyStated !== undefined, values);
 }
 
-async function verifyKeptReceipt(file: string, { json, proof, url }: Options, trust: Trust): Promise<number> {
+const exitCode = (verdict: Verdict, isOnlyStated: boolean, { recomputed = false }: Options): number =>
+  exitCodes[verdict === 'holds' && recomputed && isOnlyStated ? 'ask' : verdict];
+
+async function verifyKeptReceipt(file: string, values: Options, trust: Trust): Promise<number> {
+  const { json, proof, url } = values;
   const { verifyKept } = await import('./verify-receipt.ts');
   const { result, text, verdict } = await verifyKept({
     file,
@@ -60,14 +63,15 @@ async function verifyKeptReceipt(file: string, { json, proof, url }: Options, tr
     ...(url !== undefined && { url }),
   });
   process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : text);
-  return exitCodes[verdict];
+  // A receipt alone has no lineage.
+  return exitCode(verdict, true, values);
 }
 
 async function verifyTable(
   file: string,
   statementFile: string,
   { account, trust }: VerifyOptions,
-  asJson: boolean,
+  values: Options,
 ): Promise<number> {
   const { verifyTable: verified } = await import('@gw/evidence/table-statement');
   const stated = read(statementFile);
@@ -87,8 +91,8 @@ async function verifyTable(
     `mismatches  ${mismatches.length}`,
     ...mismatches.map(({ expected, field, found }) => `  table ${field}: expected ${expected}, found ${found}`),
   ];
-  process.stdout.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : `${lines.map(harmless).join('\n')}\n`);
-  return exitCodes[verdictOf({ mismatches, signature })];
+  process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.map(harmless).join('\n')}\n`);
+  return exitCode(verdictOf({ mismatches, signature }), true, values);
 }
 
 async function aboutFile<T>(file: string, work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
