@@ -1,4 +1,6 @@
+import { tierLimits } from '@gw/contract/access';
 import { expect, test } from 'vitest';
+import { bodyThreadBounds } from './body-threads.ts';
 import { FairQueue } from './fair-queue.ts';
 
 const bounds = { maxJobs: 6, maxSize: 100, maxJobsOfAccount: 4, maxSizeOfAccount: 50 };
@@ -93,4 +95,10 @@ test('where there is no room, the account that holds most gives way with what ca
   expect(queue.add(item('d', 30))).toBe(true);
   expect(gone.map(({ account }) => account)).toEqual(['a', 'a', 'b']);
   expect(drain(queue)).toBe('acd');
+});
+
+test('the burst of an Audit Plus account finds room with the threads, where its bodies go in a crowd', () => {
+  const queue = new FairQueue(bodyThreadBounds.bounds.request, never);
+  const burst = Array.from({ length: tierLimits.audit_plus.burst }, () => queue.add(item('a', 40 * 1024)));
+  expect(burst.filter((isIn) => !isIn)).toEqual([]);
 });
