@@ -68,26 +68,46 @@ test('while a stream runs its receipt is pending with 202, and afterwards it is 
   expect(receiptSchema.parse(after.body).boundary_excludes).not.toContain('undelivered_output');
 });
 
-test('a client that leaves a stream is charged for what it was sent, as an estimate', async () => {
-  const marker = randomUUID();
-  const pace = { 'x-sim-tokens': '2000', 'x-sim-tokens-per-second': '50', 'x-sim-marker': marker };
-  const { stream, id } = await openStream(pace);
-  let [seen, bytes] = [0, 0];
-  for await (const chunk of stream) {
-    if (chunk.choices[0]?.delta.content) seen += 1;
-    bytes += Buffer.byteLength(chunk.choices[0]?.delta.content ?? '');
-    // Leaving the loop makes the client close the connection.
-    if (seen === 10) break;
-  }
-  const receipt = await finishedReceipt(id);
-  expect(receipt).toMatchObject({ status: 'client_aborted', usage_source: 'estimated', tier: 'parametric' });
-  expect(receipt.completion_tokens).toBeGreaterThanOrEqual(Math.ceil(bytes / 4));
-  expect(receipt.completion_tokens).toBeLessThan(1000);
-  expect(receipt.prompt_tokens).toBeGreaterThan(0);
-  expect(receipt.energy_wh).toBeGreaterThan(0);
-  await expectLowerBound(receipt);
-  await providerIsDone(marker);
-});
+/** A stream of each API, and where its events have the text. */
+const streams = [
+  ['/v1/chat/completions', { messages }, /"delta":\{"content":"(.+?)"\}/],
+  ['/v1/responses', { input: 'Hello' }, /"response\.output_text\.delta".*?"delta":"(.+?)"/],
+  ['/v1/messages', { messages, max_tokens: 4000 }, /"text_delta","text":"(.+?)"/],
+] as const;
+
+test.each(streams)(
+  'a client that leaves a stream of %s is charged for what it was sent, as an estimate',
+  async (path, fields, text) => {
+    const marker = randomUUID();
+    const leaving = new AbortController();
+    const reply = await fetch(`${stack.publicUrl}${path}`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: {
+        authorization: `Bearer ${stack.keys.auditPlus}`,
+        'content-type': 'application/json',
+        ...{ 'x-sim-tokens': '2000', 'x-sim-tokens-per-second': '50', 'x-sim-marker': marker },
+      },
+      body: JSON.stringify({ model: 'sim-small', stream: true, ...fields }),
+    });
+    const id = reply.headers.get('x-gw-receipt-id') ?? '';
+    let read = '';
+    const said = () => [...read.matchAll(new RegExp(text, 'g'))].map(([, words = '']) => words);
+    for await (const bytes of reply.body ?? []) {
+      read += Buffer.from(bytes).toString();
+      if (said().length >= 10) break;
+    }
+    leaving.abort();
+    const receipt = await finishedReceipt(id, stack.keys.auditPlus);
+    expect(receipt).toMatchObject({ status: 'client_aborted', usage_source: 'estimated', tier: 'parametric' });
+    expect(receipt.completion_tokens).toBeGreaterThanOrEqual(Math.ceil(Buffer.byteLength(said().join('')) / 4));
+    expect(receipt.completion_tokens).toBeLessThan(1000);
+    expect(receipt.prompt_tokens).toBeGreaterThan(0);
+    expect(receipt.energy_wh).toBeGreaterThan(0);
+    await expectLowerBound(receipt);
+    await providerIsDone(marker);
+  },
+);
 
 test('a provider that cuts a stream leaves a broken stream and a receipt of what came', async () => {
   const { stream, id } = await openStream({
