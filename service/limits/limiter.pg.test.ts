@@ -12,9 +12,11 @@ import type { Limiter } from './limiter.ts';
 const midnight = Date.parse('2026-11-22T00:00:00Z');
 const limiters = forFile(startLimiters);
 afterEach(() => limiters.clear());
+/** On a busy machine hundreds of calls at once take longer than a service would wait for one. */
+const patient = { instances: 2, patienceMs: 30_000 };
 
 test('of four times the budget, asked for at once at two instances, exactly the budget is admitted', async () => {
-  const instances = [await limiters.open({ instances: 2 }), await limiters.open({ instances: 2 })];
+  const instances = [await limiters.open(patient), await limiters.open(patient)];
   const budget = 500;
   const drawn = drawnOf(limitOf(1_000_000, 1_000_000, budget));
   const asked = Array.from({ length: 4 * budget }, (_, index) => instances[index % 2] as Limiter);
@@ -25,7 +27,7 @@ test('of four times the budget, asked for at once at two instances, exactly the 
 });
 
 test('of the budgets of two keys and their account none is overdrawn, at two instances', async () => {
-  const instances = [await limiters.open({ instances: 2 }), await limiters.open({ instances: 2 })];
+  const instances = [await limiters.open(patient), await limiters.open(patient)];
   const account = limitOf(1_000_000, 1_000_000, 150);
   const decisions = await Promise.all(
     Array.from({ length: 800 }, async (_, index) => {
@@ -47,8 +49,7 @@ test('of the budgets of two keys and their account none is overdrawn, at two ins
 });
 
 test('the day turns at midnight UTC with requests in flight: each day has its budget, and no request a false wait', async () => {
-  // On a busy machine hundreds of calls at once take longer than a service would wait for one.
-  const options = { onClock: true, patienceMs: 30_000 };
+  const options = { ...patient, instances: 1, onClock: true };
   const instances = [await limiters.open(options), await limiters.open(options)];
   const drawn = drawnOf(limitOf(1_000_000, 1_000_000, 100));
   await setTestClock(limiters.redis, midnight - 1);
@@ -72,7 +73,7 @@ const withBody = (drawn: DrawnLimits, kib: number): DrawnLimits => ({
 });
 
 test('two instances let in as many bytes as one bucket holds, and the calls that they refuse take from no limit', async () => {
-  const instances = [await limiters.open({ instances: 2 }), await limiters.open({ instances: 2 })];
+  const instances = [await limiters.open(patient), await limiters.open(patient)];
   const calls = drawnOf(limitOf(1, 1000, 1000), limitOf(1, 1000, 1000));
   const kibs = Array.from({ length: 300 }, (_, index) => [0, 1024, 2048][index % 3] ?? 0);
   const decisions = await Promise.all(
