@@ -159,7 +159,7 @@ export class EventStream {
   /** Where anything waits or has ended, text may mean more. */
   #isKnown(bytes: Buffer, name: string | null): boolean {
     const isAmidText = !this.#api.hasBegunToEnd && !this.#finished && this.#held.isEmpty;
-    if (!isAmidText || !this.#api.takeKnown(bytes, name)) return false;
+    if (!isAmidText || this.#api.takeKnown(bytes, name) === null) return false;
     this.#send(named(bytes, this.#api.nameOf(null, name)));
     return true;
   }

@@ -37,8 +37,8 @@ export class ForeignEvents {
   constructor(options: ForeignOptions) {
     this.#options = options;
     this.#events = new BoundedEvents(options.room, {
-      known: () => false,
-      event: (data, name) => this.#event(data, name),
+      known: (bytes, name) => this.#isKnown(bytes, name),
+      event: (data, name, bytes) => this.#event(data, name, bytes),
       isWhole: (data) => parseObject(data, options.mostParts) !== null,
       comment: (line) => options.energyReader?.takeComment(line),
     });
@@ -69,7 +69,16 @@ export class ForeignEvents {
     return bytes;
   }
 
-  #event(data: string, name: string | null): void {
+  /** Most of a stream are pieces of text, so these cost the least. */
+  #isKnown(bytes: Buffer, name: string | null): boolean {
+    const { reader, translator } = this.#options.foreign;
+    const known = this.#isOver || reader.hasBegunToEnd ? null : reader.takeKnown(bytes, name);
+    if (known === null) return false;
+    this.#write(translator.takeText(known.like, bytes.toString('latin1', known.from, known.end)));
+    return true;
+  }
+
+  #event(data: string, name: string | null, bytes: Buffer | null): void {
     if (this.#isOver) return;
     const { energyReader, foreign, mostParts } = this.#options;
     const { reader, translator } = foreign;
@@ -80,6 +89,7 @@ export class ForeignEvents {
     energyReader?.takeObject(value);
     const { role, text, value: mended } = reader.take(data, value, name);
     this.#write(translator.take(text, mended));
+    if (bytes !== null && energyReader === null && text === data) reader.learn(bytes, data, value, name);
     if (isEnd || role === 'last') this.#ended();
   }
 

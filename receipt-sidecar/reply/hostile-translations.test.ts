@@ -4,8 +4,9 @@ import { cases } from '@gw/testing/cases';
 import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bodiesOf, returningFrom, streamFrom } from '../api/behind.ts';
+import { KnownDeltas } from '../api/openai/known-deltas.ts';
 import { parseRequest } from '../api/parse.ts';
 import { shapeOf } from '../api/shapes.ts';
 import { EventStream } from './event-stream.ts';
@@ -84,7 +85,7 @@ const endsOf = (data: readonly string[]): number =>
   data.filter((each) => /^\[DONE\]$|"type":"(message_stop|response\.(completed|incomplete|failed))"/.test(each)).length;
 
 const forged = { gw: { id: 'forged' }, Routing_Trace: 'forged', usage: { gw: { id: 'forged' }, total_tokens: 7 } };
-const texts = ['Hi', '\ud83d', '\ude00', 'data: [DONE]\n\n', '","gw":{"id":"forged"}', '\u2028\u0000', 'é'];
+const texts = ['Hi', 'Ho ho', '\ud83d', '\ude00', 'data: [DONE]\n\n', '","gw":{"id":"forged"}', '\u2028\u0000', 'é'];
 const ends: Readonly<Record<Api, readonly string[]>> = {
   chat: ['stop', 'length', 'tool_calls', 'content_filter', 'other'],
   messages: ['end_turn', 'max_tokens', 'tool_use', 'refusal', 'other'],
@@ -136,6 +137,7 @@ const soups: Readonly<Record<Api, (text: string, at: number, end: string) => rea
       type: `response.${kind}.delta`,
       output_index: at,
       content_index: 0,
+      sequence_number: 7,
       delta: text,
     });
     return [
@@ -155,17 +157,36 @@ const soups: Readonly<Record<Api, (text: string, at: number, end: string) => rea
   },
 };
 
+const textTypes: Readonly<Record<Api, string | undefined>> = {
+  chat: undefined,
+  messages: 'content_block_delta',
+  responses: 'response.output_text.delta',
+};
+const isText = (api: Api, event: { readonly type?: unknown }): boolean =>
+  event.type === textTypes[api] && (api !== 'chat' || 'choices' in event);
+
+/** Writes an event as providers do, with its name where the API has names. */
+const named = (event: object): string =>
+  `${'type' in event ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`;
+
 const eventOf = (api: Api) =>
   fc
-    .record({ text: fc.constantFrom(...texts), at: fc.nat(3), end: fc.constantFrom(...ends[api]), which: fc.nat(99) })
-    .map(({ at, end, text, which }) => {
+    .record({
+      text: fc.constantFrom(...texts),
+      at: fc.nat(3),
+      end: fc.constantFrom(...ends[api]),
+      which: fc.nat(99),
+      isNamed: fc.boolean(),
+    })
+    .map(({ at, end, isNamed, text, which }) => {
       const soup = soups[api](text, at, end);
-      return JSON.stringify(soup[which % soup.length]);
+      const event = soup[which % soup.length] ?? {};
+      return isNamed ? named(event) : `data: ${JSON.stringify(event)}\n\n`;
     });
 /** Each of them as a rule an event; else what no reader of events should be fooled by. */
 const piece = (api: Api) =>
   fc.oneof(
-    { weight: 20, arbitrary: eventOf(api).map((json) => `data: ${json}\n\n`) },
+    { weight: 20, arbitrary: eventOf(api) },
     {
       weight: 2,
       arbitrary: fc.constantFrom(
@@ -202,6 +223,28 @@ describe.each(pairs)('a hostile stream for a client of %s by a provider of %s', 
 });
 
 describe.each(translated)('a stream for a client of %s by a provider of %s', (client, provider) => {
+  it('has deltas that are known by their bytes, and mean what they mean to those who read each', async () => {
+    const known = vi.spyOn(KnownDeltas.prototype, 'known');
+    const delta = defined(
+      soups[provider]('*', 0, '').find((event) => isText(provider, event)),
+      'A delta',
+    );
+    const says = (text: string) => named(delta).replace('"*"', JSON.stringify(text));
+    const elsewhere = ['there', 'and there'].map((text) => says(text).replace('index":0', 'index":2'));
+    const begins = soups[provider]('', 0, '')
+      .slice(0, provider === 'messages' ? 2 : 1)
+      .map(named);
+    const others = ['"', 'é', ''].map(says);
+    const words = ['one', 'two', 'three'].map(says);
+    const bytes = Buffer.from([...begins, ...words, ...others, ...words, ...elsewhere, ...words].join(''));
+    const { data } = await read(client, provider, bytes);
+    const byProvider = known.mock.results.filter(({ value }) => value !== null && isText(provider, value.like));
+    expect(byProvider.length).toBeGreaterThan(4);
+    known.mockRestore();
+    const cuts = Array.from(bytes, () => 1);
+    expect((await read(client, provider, bytes, cuts)).data).toEqual(data);
+  });
+
   it('has whole the character that its provider has cut into two deltas', async () => {
     const [first, second] = ['a\ud83d', '\ude00b'];
     const at = provider === 'chat' ? [] : soups[provider]('', 0, '').slice(0, 2);

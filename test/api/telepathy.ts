@@ -77,8 +77,8 @@ class Reader implements StreamReader {
     return { role: this.hasBegunToEnd ? 'last' : 'passes', hasText, text: data, value };
   }
 
-  takeKnown(): boolean {
-    return false;
+  takeKnown(): null {
+    return null;
   }
 
   learn(): void {}

@@ -16,7 +16,7 @@ import { doneMark } from '../openai/chunk.ts';
 import { HalfPairs } from '../openai/half-pairs.ts';
 import { KnownDeltas, type Slot, slotOf } from '../openai/known-deltas.ts';
 import { sumOf } from '../openai/usage-names.ts';
-import type { StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
+import type { KnownDelta, StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
 import { MessageCounts } from './counts.ts';
 import { wholeAsEvents } from './whole-as-events.ts';
 
@@ -150,9 +150,9 @@ class MessageReader implements StreamReader {
     };
   }
 
-  takeKnown(bytes: Buffer, name: string | null): boolean {
-    if (name !== 'content_block_delta' || this.#pairs.isWaiting) return false;
-    return this.#texts.isKnown(bytes) || this.#thoughts.isKnown(bytes);
+  takeKnown(bytes: Buffer, name: string | null): KnownDelta | null {
+    if (name !== 'content_block_delta' || this.#pairs.isWaiting) return null;
+    return this.#texts.known(bytes) ?? this.#thoughts.known(bytes);
   }
 
   learn(bytes: Buffer, data: string, event: JsonObject): void {

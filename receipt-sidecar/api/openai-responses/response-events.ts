@@ -13,7 +13,7 @@ import { dataEvent } from '../../wire/write-events.ts';
 import { doneMark, isError } from '../openai/chunk.ts';
 import { HalfPairs } from '../openai/half-pairs.ts';
 import { KnownDeltas, paddingIn, type Slot, slotOf } from '../openai/known-deltas.ts';
-import type { LastResort, StreamEvent, StreamReader, Written } from '../port/shape.ts';
+import type { KnownDelta, LastResort, StreamEvent, StreamReader, Written } from '../port/shape.ts';
 import { isObject } from './items.ts';
 import { ResponseTally } from './response-tally.ts';
 import { changedLiteral, changedMember, notStored, wordsForClient } from './response-text.ts';
@@ -129,8 +129,8 @@ export class ResponseReader implements StreamReader {
     return true;
   }
 
-  takeKnown(bytes: Buffer, name: string | null): boolean {
-    return !this.#pairs.isWaiting && this.#deltas.isKnown(bytes, name);
+  takeKnown(bytes: Buffer, name: string | null): KnownDelta | null {
+    return this.#pairs.isWaiting ? null : this.#deltas.known(bytes, name);
   }
 
   learn(bytes: Buffer, data: string, event: JsonObject, name: string | null): void {

@@ -11,7 +11,7 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { type Additions, addToObject, withoutUsage } from '../../wire/json-body.ts';
 import { dataEvent } from '../../wire/write-events.ts';
-import type { RequestSummary, StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
+import type { KnownDelta, RequestSummary, StreamEvent, StreamReader, StreamShape } from '../port/shape.ts';
 import { isPromptBlocked } from './blocked-prompt.ts';
 import { ChoiceEnds } from './choice-ends.ts';
 import { doneMark, isError, type Origin, originOf } from './chunk.ts';
@@ -125,8 +125,8 @@ class ChunkReader implements StreamReader {
     return { role: choices.length > 0 && this.#ends.isAtEnd ? 'carrier' : 'passes', hasText, text, value };
   }
 
-  takeKnown(bytes: Buffer, name: string | null): boolean {
-    return name !== 'error' && !this.#pairs.isWaiting && this.#deltas.isKnown(bytes);
+  takeKnown(bytes: Buffer, name: string | null): KnownDelta | null {
+    return name === 'error' || this.#pairs.isWaiting ? null : this.#deltas.known(bytes);
   }
 
   learn(bytes: Buffer, data: string, chunk: JsonObject): void {

@@ -5,17 +5,20 @@
  * Invariant: an event that is known has passed all that is asked of any other, since everything about it but plain letters inside of
  * strings, and the digits of its number, is the same, byte for byte, as in one that has.
  */
+import type { KnownDelta } from '../port/shape.ts';
 import type { Chunk } from './chunk.ts';
 import { claimsIn } from './usage-claims.ts';
 
-/** An event in pieces that do not change, and between them strings and numbers that do. */
-interface Shape {
+/** An event in pieces that do not change, and between them strings and numbers that do; and where the text of the last such event was. */
+interface Shape extends KnownDelta {
   readonly name: string | null;
   readonly pieces: readonly Buffer[];
   /** Whether what stands behind a piece is a number; else it is the inside of a string. */
   readonly isNumber: readonly boolean[];
   /** Behind which piece the text stands. */
   readonly textAt: number;
+  from: number;
+  end: number;
 }
 
 const prefix = 'data: ';
@@ -42,35 +45,37 @@ export class KnownDeltas {
     // Letters outside of ASCII and escapes are left to those who decode.
     if (this.#lessons >= mostLessons || bytes.length !== prefix.length + data.length + suffix.length) return;
     if (data.includes('\\')) return;
-    const shape = shapeOf(bytes, this.#slotsIn(data, event), name);
+    const shape = shapeOf(bytes, event, this.#slotsIn(data, event), name);
     if (shape === null) return;
     this.#lessons += 1;
     this.#shape = shape;
   }
 
-  /** Whether an event is such a delta; then its text is taken. Not for one behind the end of a choice. */
-  isKnown(bytes: Buffer, name: string | null = null): boolean {
-    const letters = this.#shape?.name === name ? this.#lettersOf(bytes) : 0;
-    if (letters > 0) this.#takeText(letters);
-    return letters > 0;
+  /** Returns an event that is such a delta, whose text is then taken; else null. Not for one behind the end of a choice. */
+  known(bytes: Buffer, name: string | null = null): KnownDelta | null {
+    if (this.#shape === null || this.#shape.name !== name || !isLike(this.#shape, bytes)) return null;
+    this.#takeText(this.#shape.end - this.#shape.from);
+    return this.#shape;
   }
+}
 
-  /** 0 if its shape is another one, or it has none. */
-  #lettersOf(bytes: Buffer): number {
-    if (this.#shape === null) return 0;
-    const { isNumber, pieces, textAt } = this.#shape;
-    let at = 0;
-    let text = 0;
-    for (let index = 0; index < pieces.length; index += 1) {
-      const piece = pieces[index] as Buffer;
-      const from = at;
-      if (index > 0) at = isNumber[index - 1] ? endOfNumber(bytes, at) : endOfPlain(bytes, at);
-      if (index === textAt + 1) text = at - from;
-      if (bytes.length < at + piece.length || piece.compare(bytes, at, at + piece.length) !== 0) return 0;
-      at += piece.length;
+/** Whether an event has this shape, and a text. */
+function isLike(shape: Shape, bytes: Buffer): boolean {
+  const { isNumber, pieces, textAt } = shape;
+  let at = 0;
+  for (let index = 0; index < pieces.length; index += 1) {
+    const piece = pieces[index] as Buffer;
+    const from = at;
+    if (index > 0) at = isNumber[index - 1] ? endOfNumber(bytes, at) : endOfPlain(bytes, at);
+    if (index === textAt + 1) {
+      if (at === from) return false;
+      shape.from = from;
+      shape.end = at;
     }
-    return at === bytes.length ? text : 0;
+    if (bytes.length < at + piece.length || piece.compare(bytes, at, at + piece.length) !== 0) return false;
+    at += piece.length;
   }
+  return at === bytes.length;
 }
 
 /** Printable ASCII that JSON does not escape. */
@@ -93,14 +98,15 @@ const zero = 0x30;
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= 0x39;
 
 /** Null if a slot was not found, or there are none. */
-function shapeOf(bytes: Buffer, slots: readonly Slot[], name: string | null): Shape | null {
+function shapeOf(bytes: Buffer, like: Chunk, slots: readonly Slot[], name: string | null): Shape | null {
   const [text] = slots;
   const ordered = slots.toSorted((one, other) => one.from - other.from);
   if (text === undefined || ordered.some(({ from }) => from === -1)) return null;
   const ends = [0, ...ordered.map(({ end }) => prefix.length + end)];
   const begins = [...ordered.map(({ from }) => prefix.length + from), bytes.length];
   const pieces = ends.map((end, index) => Buffer.from(bytes.subarray(end, begins[index])));
-  return { name, pieces, isNumber: ordered.map(({ isNumber }) => isNumber), textAt: ordered.indexOf(text) };
+  const isNumber = ordered.map((slot) => slot.isNumber);
+  return { like, name, pieces, isNumber, textAt: ordered.indexOf(text), from: 0, end: 0 };
 }
 
 /** Where the inside of a string, or a number, stands in the JSON of an event; -1 if it was not found. */

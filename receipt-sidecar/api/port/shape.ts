@@ -216,8 +216,8 @@ export interface StreamReader {
   isFailure(value: JsonObject, name: string | null): boolean;
   /** Takes in an event. `data` is the JSON text of `value`. */
   take(data: string, value: JsonObject, name: string | null): StreamEvent;
-  /** Whether an event differs from an earlier one in plain letters of text alone; its text is then taken in. */
-  takeKnown(bytes: Buffer, name: string | null): boolean;
+  /** Takes in the text of an event that differs from an earlier one in plain letters of text alone; null: it is none. */
+  takeKnown(bytes: Buffer, name: string | null): KnownDelta | null;
   /** Remembers an event that went out unchanged, for `takeKnown`. */
   learn(bytes: Buffer, data: string, value: JsonObject, name: string | null): void;
   /** Adds the receipt to the JSON of an event that carries it. */
@@ -231,6 +231,15 @@ export interface StreamReader {
   errorEvent(error: ApiError, body: string, event: Written | null, additions: Additions): Buffer;
   /** Returns an event of the gateway's own with the receipt, and with `usage` if the client lacks it. */
   ownEvent(additions: Additions, usage: TokenUsage | null): Buffer;
+}
+
+/** Holds until the next event. */
+export interface KnownDelta {
+  /** The earlier event. */
+  readonly like: JsonObject;
+  /** Where the text is in the bytes of the event: ASCII without escapes. */
+  readonly from: number;
+  readonly end: number;
 }
 
 export interface StreamEvent extends Written {

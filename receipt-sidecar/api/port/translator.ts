@@ -61,6 +61,8 @@ export interface StreamTranslator {
   readonly hasFailed: boolean;
   /** Takes in an event, of which `json` is the text, and returns what the client gets for it, in order. */
   take(json: string, value: JsonObject): readonly ClientEvent[];
+  /** Takes in an event that is `like` an earlier one, but for its text. */
+  takeText(like: JsonObject, text: string): readonly ClientEvent[];
   /** The provider has come to its end in order. */
   end(): readonly ClientEvent[];
 }

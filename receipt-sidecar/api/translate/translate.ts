@@ -136,6 +136,11 @@ class Stream implements StreamTranslator {
     return this.hasFailed ? [] : this.#writer.take();
   }
 
+  takeText(like: JsonObject, text: string): readonly ClientEvent[] {
+    if (!this.hasFailed && !this.#sequence.hasEnded) this.#reader.takeText(like, text);
+    return this.hasFailed ? [] : this.#writer.take();
+  }
+
   end(): readonly ClientEvent[] {
     if (!this.hasFailed && !this.#sequence.hasEnded) this.#reader.end();
     return this.hasFailed ? [] : this.#writer.take();

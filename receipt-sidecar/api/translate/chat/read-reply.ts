@@ -42,17 +42,20 @@ export class ChatReader implements ReplyReader {
   }
 
   take(chunk: JsonObject): void {
-    const choices = objectsOf(chunk.choices);
-    const choice = choices.find(({ index }) => index === 0 || index === undefined);
+    const choice = choiceIn(chunk.choices);
     this.#start(chunk);
     this.#tally(chunk);
     if (choice !== undefined) this.#choice(choice, isObject(choice.delta) ? choice.delta : {});
     // The usage on a chunk of its own is the last that a provider says.
-    else if (this.#ending !== null && choices.length === 0 && isObject(chunk.usage)) this.end();
+    else if (this.#ending !== null && objectsOf(chunk.choices).length === 0 && isObject(chunk.usage)) this.end();
+  }
+
+  takeText({ choices }: JsonObject, text: string): void {
+    if (choiceIn(choices) !== undefined) this.#to.say('text', 'text', text);
   }
 
   whole(reply: JsonObject): boolean {
-    const choice = objectsOf(reply.choices).find(({ index }) => index === 0 || index === undefined);
+    const choice = choiceIn(reply.choices);
     if (choice === undefined || !isObject(choice.message)) return false;
     this.#start(reply);
     this.#tally(reply);
@@ -162,4 +165,6 @@ export class ChatReader implements ReplyReader {
   }
 }
 
+const choiceIn = (choices: unknown): JsonObject | undefined =>
+  objectsOf(choices).find(({ index }) => index === 0 || index === undefined);
 const listIn = (value: unknown): readonly unknown[] | null => (Array.isArray(value) && value.length > 0 ? value : null);

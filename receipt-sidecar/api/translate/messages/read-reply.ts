@@ -64,6 +64,10 @@ export class MessagesReader implements ReplyReader {
     }
   }
 
+  takeText({ index }: JsonObject, text: string): void {
+    this.#add(`block ${String(index)}`, { text });
+  }
+
   whole(message: JsonObject, json: string): boolean {
     if (!Array.isArray(message.content)) return false;
     this.#start(message);

@@ -78,6 +78,8 @@ export interface FlowWriter extends Flow {
 /** Reads a stream, or a whole reply. */
 export interface ReplyReader {
   take(value: JsonObject): void;
+  /** Takes in an event that is `like` an earlier one, but for its text. */
+  takeText(like: JsonObject, text: string): void;
   /** Takes in a whole reply; false: it is none. */
   whole(value: JsonObject, json: string): boolean;
   /** The provider has said all. */

@@ -62,6 +62,10 @@ export class ResponsesReader implements ReplyReader {
     }
   }
 
+  takeText(like: JsonObject, delta: string): void {
+    this.take({ ...like, delta });
+  }
+
   whole(response: JsonObject): boolean {
     if (!Array.isArray(response.output)) return false;
     this.#end(response);
