@@ -64,9 +64,9 @@ export class ForeignEvents {
   }
 
   #taken(): Buffer {
-    const bytes = Buffer.concat(this.#out);
+    const out = this.#out;
     this.#out = [];
-    return bytes;
+    return out.length === 1 && out[0] ? out[0] : Buffer.concat(out);
   }
 
   /** Most of a stream are pieces of text, so these cost the least. */

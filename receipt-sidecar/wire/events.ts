@@ -34,6 +34,9 @@ export class EventReader {
   #data: string[] = [];
   #dataCost = 0;
   #name: string | null = null;
+  /** The last line that had a name, and that name. */
+  #nameLine = nothing;
+  #lastName = '';
   #isFirstLine = true;
   /** True after a CR, so that a LF that follows belongs to it. */
   #afterCr = false;
@@ -152,9 +155,21 @@ export class EventReader {
       return;
     }
     this.sawOther = true;
+    if (isSame(this.#nameLine, bytes, start, end)) {
+      this.#name = this.#lastName;
+      return;
+    }
     const line = bytes.toString('utf8', start, end);
     if (bytes[start] === colon) this.#handler.comment(line);
-    else if (/^event(?::|$)/.test(line)) this.#name = nameIn(line);
+    else if (/^event(?::|$)/.test(line)) this.#takeName(line, bytes.subarray(start, end));
+  }
+
+  /** Nearly all events of a stream have the same name. */
+  #takeName(line: string, bytes: Buffer): void {
+    this.#name = nameIn(line);
+    if (this.#name === null) return;
+    this.#lastName = this.#name;
+    this.#nameLine = Buffer.from(bytes);
   }
 
   /** Ends an event whose blank line is missing. Only its first line is looked at, so that no data are read again and again. */
@@ -192,6 +207,12 @@ const longestName = 64;
 function nameIn(line: string): string | null {
   const name = line.slice(6).trim();
   return name === '' || name.length > longestName ? null : name;
+}
+
+function isSame(line: Buffer, bytes: Buffer, from: number, end: number): boolean {
+  if (line.length !== end - from) return false;
+  for (let at = 0; at < line.length; at += 1) if (line[at] !== bytes[from + at]) return false;
+  return true;
 }
 
 const isNull = (data: string): boolean => data.length <= 16 && data.trim() === 'null';

@@ -68,7 +68,8 @@ function callOf({ id, kind, name }: Block, input: string): JsonObject {
 
 export class ChatWriter implements FlowWriter {
   #out: ClientEvent[] = [];
-  #head: JsonObject = {};
+  /** The members that all chunks have, with what opens them. */
+  #head = '{';
   #block: Block | null = null;
   #calls = 0;
   #hasRefused = false;
@@ -80,7 +81,8 @@ export class ChatWriter implements FlowWriter {
   }
 
   start({ created, id, model }: Origin): void {
-    this.#head = { id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created, model };
+    const head = { id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created, model };
+    this.#head = `${JSON.stringify(head).slice(0, -1)},`;
     this.#say({ role: 'assistant', content: '' });
   }
 
@@ -127,7 +129,6 @@ export class ChatWriter implements FlowWriter {
   }
 
   #chunk(rest: JsonObject): void {
-    const value = { ...this.#head, ...rest };
-    this.#out.push({ name: null, text: JSON.stringify(value) });
+    this.#out.push({ name: null, text: this.#head + JSON.stringify(rest).slice(1) });
   }
 }

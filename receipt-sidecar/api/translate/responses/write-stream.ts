@@ -2,7 +2,7 @@
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { ClientEvent, Terms } from '../../port/translator.ts';
 import { write } from '../model/json.ts';
-import type { Block, Ending, FlowWriter, Origin, Usage, WholeBlock } from '../model/reply.ts';
+import type { Block, Ending, FlowWriter, Kind, Origin, Usage, WholeBlock } from '../model/reply.ts';
 import { mostKept } from '../model/sequence.ts';
 import { Whole } from '../model/whole.ts';
 import {
@@ -19,6 +19,14 @@ import {
 
 /** Characters that a block costs besides its text. */
 const blockCost = 256;
+
+const deltas: Readonly<Record<Kind, string>> = {
+  text: 'response.output_text.delta',
+  refusal: 'response.refusal.delta',
+  thinking: 'response.reasoning_text.delta',
+  use: 'response.function_call_arguments.delta',
+  free: 'response.custom_tool_call_input.delta',
+};
 
 interface Open {
   readonly index: number;
@@ -37,6 +45,8 @@ export class ResponsesWriter implements FlowWriter {
   #items = new Items(this.#origin);
   #item: Open | null = null;
   #block: Block | null = null;
+  /** The place of the open block, as members of an event. Nearly all events are deltas, so it is written once. */
+  #at = '';
   #hasRefused = false;
 
   constructor(terms: Terms) {
@@ -77,23 +87,19 @@ export class ResponsesWriter implements FlowWriter {
     if (isAnswer(block)) this.#event('response.content_part.added', { ...this.#place(), part: partOf(empty) });
     else if (block.kind === 'thinking')
       this.#event('response.content_part.added', { ...this.#place(), part: { type: 'reasoning_text', text: '' } });
+    const isInput = block.kind === 'use' || block.kind === 'free';
+    this.#at = JSON.stringify(isInput ? this.#itemPlace() : this.#place()).slice(1, -1);
   }
 
   add(text: string, logprobs: readonly unknown[] | null): void {
     this.#whole.add(text, logprobs);
     this.#kept += text.length + (logprobs === null ? 0 : blockCost * logprobs.length);
-    switch (this.#block?.kind) {
-      case 'text':
-        return this.#delta('response.output_text.delta', this.#place(), text, logprobs ?? []);
-      case 'refusal':
-        return this.#delta('response.refusal.delta', this.#place(), text);
-      case 'thinking':
-        return this.#delta('response.reasoning_text.delta', this.#place(), text);
-      case 'use':
-        return this.#delta('response.function_call_arguments.delta', this.#itemPlace(), text);
-      case 'free':
-        return this.#delta('response.custom_tool_call_input.delta', this.#itemPlace(), text);
-    }
+    if (this.#block === null) return;
+    const { kind } = this.#block;
+    const name = deltas[kind];
+    const rest = kind === 'text' ? `,"logprobs":${JSON.stringify(logprobs ?? [])}` : '';
+    const said = `"delta":${JSON.stringify(text)}${rest}`;
+    this.#out.push({ name, text: `{"type":"${name}","sequence_number":${this.#number++},${this.#at},${said}}` });
   }
 
   seal(seal: string): void {
@@ -158,18 +164,6 @@ export class ResponsesWriter implements FlowWriter {
 
   #response(status: State['status'], ending: Ending | null = null, usage: Usage | null = null): JsonObject {
     return responseOf(this.#origin, this.#terms, { status, output: this.#items.all, ending, usage });
-  }
-
-  /** Nearly all events are deltas, so they are written in the fastest way. */
-  #delta(
-    type: string,
-    { item_id, output_index, content_index }: JsonObject,
-    delta: string,
-    logprobs?: readonly unknown[],
-  ): void {
-    const sequence_number = this.#number++;
-    const value = { type, sequence_number, item_id, output_index, content_index, delta, logprobs };
-    this.#out.push({ name: type, text: JSON.stringify(value) });
   }
 
   #event(type: string, rest: JsonObject): void {
