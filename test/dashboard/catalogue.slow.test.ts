@@ -13,6 +13,7 @@ const away = {
   base_url: 'http://127.0.0.1:9/v1',
   credential_ref: 'DASHBOARD_TEST',
   auth_header: 'authorization',
+  hosted_tools: ['web_search', 'code_interpreter'],
 };
 
 /** The region as clients see it. */
@@ -85,6 +86,7 @@ describe.skipIf(chromium === null)(`the catalogue and the grid in the dashboard$
     await own.getByText('missing', { exact: true }).waitFor();
     await own.getByText('DASHBOARD_TEST', { exact: true }).waitFor();
     await own.getByText(hostile, { exact: true }).first().waitFor();
+    await own.getByText('runs web_search, code_interpreter', { exact: true }).waitFor();
     await admin.look('providers');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Test call: simulator' }).click();

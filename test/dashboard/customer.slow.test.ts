@@ -5,7 +5,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { apiOf } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
@@ -140,6 +140,30 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     await page.getByRole('button', { name: /^request_usage_gwp .* g$/, expanded: true }).waitFor();
     await page.getByText('grid_intensity').first().waitFor();
     await person.look('receipt');
+  });
+
+  test('limits in tokens and those of keys are shown as they were agreed on', async () => {
+    const { page } = person;
+    const operator = apiOf(stack);
+    const path = `/operator/v1/accounts/${account}`;
+    const change = (body: object) => operator.send('PATCH', path, body);
+    const limits = { per_s: 50, burst: 100, per_day: 5000 };
+    await change({ tier: 'enterprise', limits, tokens: { per_minute: 6000 } });
+    onTestFinished(async () => {
+      await change({ tier: 'audit_plus', tokens: { per_minute: null } });
+    });
+    await operator.send('POST', `${path}/keys`, {
+      name: 'held',
+      limits: { per_s: 5, burst: 9, tokens_per_day: 4000 },
+    });
+    await go('Limits and budgets');
+    await page.reload();
+    await page.getByText('Limits in tokens: 6,000 a minute, those of the tier a day').waitFor();
+    await person.look('limits');
+    await go('Keys');
+    const held = 'at most 5 calls a second, 9 calls at once, 4,000 tokens a day (UTC)';
+    await page.getByText(held).waitFor();
+    await person.look('keys-held');
   });
 
   test('a budget is set and removed', async () => {

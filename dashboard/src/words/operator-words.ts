@@ -49,7 +49,7 @@ const accountWords = {
     title: 'Settings',
     names: {
       tier: 'Tier and limits',
-      tokens: 'Limits in tokens',
+      tokens: common.limits.tokens,
       shadow: 'Limits in shadow',
       tolerance: 'Tolerance for low carbon',
       models: 'Models',

@@ -148,6 +148,9 @@ export const words = {
     burst: 'calls at once',
     per_day: 'calls a day (UTC)',
     streams: 'open streams',
+    tokens: 'Limits in tokens',
+    tokens_per_minute: 'tokens a minute',
+    tokens_per_day: 'tokens a day (UTC)',
     today: (used: string) => `${used} calls today`,
   },
 

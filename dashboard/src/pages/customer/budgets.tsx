@@ -7,6 +7,7 @@ import { BudgetList } from '../../budgets/budget-list.tsx';
 import { Failed } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { number } from '../../words/format.ts';
+import { accountTokens } from '../../words/limits.ts';
 import { words } from '../../words/words.ts';
 
 /** A budget of the whole account is an operator's. */
@@ -35,7 +36,7 @@ function Limits() {
   const account = useAccount();
   if (account.isError) return <Failed of={account} />;
   if (account.data === undefined) return null;
-  const { limits, tier, used_today } = account.data;
+  const { limits, tier, tokens, used_today } = account.data;
   return (
     <>
       <Title order={2} size="h4">
@@ -49,6 +50,7 @@ function Limits() {
           </Group>
         ))}
       </SimpleGrid>
+      <Text size="sm">{`${words.limits.tokens}: ${accountTokens(tokens)}`}</Text>
       {used_today !== null && (
         <Stack gap={2} maw={420}>
           <Progress value={(100 * used_today) / limits.per_day} aria-label={words.limits.today(number(used_today))} />

@@ -9,6 +9,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Failed } from '../../parts/failure.tsx';
 import { Go } from '../../parts/go.tsx';
+import { KeyName } from '../../parts/key-name.tsx';
 import { More, usePages } from '../../parts/pages.tsx';
 import { PageTitle } from '../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../parts/table.tsx';
@@ -104,7 +105,7 @@ function Keys({ id, mayRevoke, onRevoke }: KeysProps) {
     ),
   );
   const columns: Column<Key>[] = [
-    { title: words.keys.name, cell: ({ name }) => name },
+    { title: words.keys.name, cell: (key) => <KeyName of={key} /> },
     { title: words.accounts.id, cell: (key) => <Id id={key.id} /> },
     { title: words.keys.state, cell: ({ state }) => words.keys[state] },
     { title: words.keys.lastUsed, cell: ({ last_used_on }) => last_used_on ?? words.keys.never },

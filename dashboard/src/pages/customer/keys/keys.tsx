@@ -6,6 +6,7 @@ import { api, must } from '../../../api/client.ts';
 import type { Key } from '../../../api/types.ts';
 import { whileUsed } from '../../../api/while-used.ts';
 import { Id } from '../../../parts/copy.tsx';
+import { KeyName } from '../../../parts/key-name.tsx';
 import { More, usePages } from '../../../parts/pages.tsx';
 import { PageTitle } from '../../../parts/shell.tsx';
 import { type Column, Empty, Rows } from '../../../parts/table.tsx';
@@ -27,7 +28,7 @@ export function Keys() {
       title: words.keys.name,
       cell: (key) => (
         <Stack gap={2}>
-          <Text size="sm">{key.name}</Text>
+          <KeyName of={key} />
           <Id id={key.id} />
           {key.predecessor && (
             <Text size="xs" c="dimmed">

@@ -18,6 +18,7 @@ import type { OperatorAccount } from '../../../api/types.ts';
 import { Failed } from '../../../parts/failure.tsx';
 import { type Column, Rows } from '../../../parts/table.tsx';
 import { number } from '../../../words/format.ts';
+import { accountTokens } from '../../../words/limits.ts';
 import { words } from '../../../words/operator-words.ts';
 import { type FormOfAccountProps, SettingForm } from './setting-form.tsx';
 
@@ -75,11 +76,10 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
     const all = (['per_s', 'burst', 'per_day', 'streams'] as const).map(
       (name) => `${number(limits[name])} ${words.limits[name]}`,
     );
-    const own = negotiated ? ` ($of its own)` : '';
+    const own = negotiated ? ' (of its own)' : '';
     return `${words.limits.tiers[tier]}: ${all.join(', ')}${own}`;
   },
-  tokens: ({ tokens: { per_day: day, per_minute: minute } }) =>
-    `${minute === null ? 'those of the tier' : number(minute)} a minute, ${day === null ? 'those of the tier' : number(day)} a day`,
+  tokens: ({ tokens }) => accountTokens(tokens),
   shadow: ({ shadow }) =>
     shadow.length === 0
       ? 'none: all limits are enforced'

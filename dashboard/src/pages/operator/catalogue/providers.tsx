@@ -23,7 +23,7 @@ export function Providers({ mayChange }: KindProps) {
     { title: words.catalogue.id, cell: ({ id }) => id },
     { title: words.catalogue.name, cell: ({ name }) => name },
     { title: 'Address', cell: (provider) => <Address provider={provider} /> },
-    { title: 'APIs', cell: ({ apis }) => apis.join(', ') },
+    { title: 'APIs', cell: (provider) => <Apis provider={provider} /> },
     {
       title: 'Credential',
       cell: (provider) => credentials.data && <State provider={provider} credentials={credentials.data.data} />,
@@ -74,6 +74,16 @@ const testButton = (onChoose: (provider: Provider) => void) => (provider: Provid
     {words.catalogue.test}
   </Button>
 );
+
+/** The APIs that it speaks, and the tools that it may run for clients. */
+function Apis({ provider: { apis, hosted_tools } }: { readonly provider: Provider }) {
+  return (
+    <>
+      <Text size="sm">{apis.join(', ')}</Text>
+      {hosted_tools.length > 0 && <Text size="xs">{`runs ${hosted_tools.join(', ')}`}</Text>}
+    </>
+  );
+}
 
 function Address({ provider: { base_url, kind } }: { readonly provider: Provider }) {
   return (
