@@ -164,7 +164,9 @@ async function openStores(
     seals: openLedgerSeals({ db, keys: ledgerKeys, log: silentLog }),
     objects: memoryObjects(),
     tamper,
-    empty: (...tables: readonly string[]) => tamper(`TRUNCATE ${tables.join()}`),
+    // To truncate the partitions of the ledger takes six times as long.
+    empty: (...tables: readonly string[]) =>
+      tamper(`DO $$ BEGIN ${tables.map((table) => `DELETE FROM ${table};`).join(' ')} END $$`),
     connect,
     stop: async () => {
       for (const each of connections) each.disconnect();
