@@ -24,7 +24,7 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
   }, 60_000);
   afterAll(async () => {
     await accounts?.close();
-    // What is no domain is refused.
+    // The browser tells that a form was refused.
     await operators?.close(/status of 400/);
   });
 

@@ -86,7 +86,9 @@ test.each(streams)(
       headers: {
         authorization: `Bearer ${stack.keys.auditPlus}`,
         'content-type': 'application/json',
-        ...{ 'x-sim-tokens': '2000', 'x-sim-tokens-per-second': '50', 'x-sim-marker': marker },
+        'x-sim-tokens': '2000',
+        'x-sim-tokens-per-second': '50',
+        'x-sim-marker': marker,
       },
       body: JSON.stringify({ model: 'sim-small', stream: true, ...fields }),
     });
