@@ -171,10 +171,11 @@ describe('what came of the attempts', () => {
       }, tellAfterMs);
       const began = Date.now();
       let ms = 0;
-      Promise.resolve(known).then(() => {
+      const settled = Promise.resolve(known).then(() => {
         ms = Date.now() - began;
       });
       await vi.advanceTimersByTimeAsync(100);
+      await settled;
       return { ms, outcomes: failedAttempts.of('rcpt').map(({ outcome }) => outcome) };
     };
     for (const isDirect of [false, true]) {
