@@ -167,7 +167,7 @@ export class EventReader {
   /** Nearly all events of a stream have the same name. */
   #takeName(line: string, bytes: Buffer): void {
     this.#name = nameIn(line);
-    if (this.#name === null) return;
+    if (this.#name === null || bytes.length > longestNameLine) return;
     this.#lastName = this.#name;
     this.#nameLine = Buffer.from(bytes);
   }
@@ -202,6 +202,8 @@ export class EventReader {
 
 /** The longest name that is kept, in characters; APIs use a few words. */
 const longestName = 64;
+/** The longest line that is kept to know it again, in bytes: blanks around a name cost memory. */
+const longestNameLine = 128;
 
 /** Returns the name in an `event:` line; null if it is empty or too long. */
 function nameIn(line: string): string | null {
