@@ -75,7 +75,7 @@ export class OwnGateway {
 }
 
 export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 45_000; Date.now() < deadline; await delay(25)) if (await condition()) return;
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline; await delay(25)) if (await condition()) return;
   throw new Error(`Waited in vain for ${what}.`);
 }
 

@@ -72,10 +72,9 @@ describe('the commands for checking a receipt of one’s own', () => {
     inCheckout('docs/examples/recompute.py'),
   );
 
+  // docs/source/recompute.test.ts has all other kinds, from the facts alone.
   const calls: readonly (readonly [string, object, Receipt['tier']])[] = [
     ['a parametric receipt', {}, 'parametric'],
-    ['a narrow one', { gw: { boundary: 'narrow' } }, 'parametric'],
-    ['one by size class', { gw: { tier: 'proxy', region: 'eu-north' } }, 'proxy'],
     ['one with measured energy', { model: 'sim-measured', gw: {} }, 'telemetry'],
   ];
   it.each(calls)('give every number of %s again', async (_, fields, tier) => {

@@ -103,17 +103,6 @@ test('an altered number is named, with what it has to be', async () => {
   });
 });
 
-test('a member that is there twice is refused, since another program may read the other one', async () => {
-  const twice = pack.replace('"account":', '"account":"somebody else","account":');
-  const { code, err } = await gw('verify', inDir('twice.jsonld', twice));
-  expect([code, err]).toEqual([1, expect.stringContaining('account')]);
-});
-
-test('what is no pack ends with one clear line', async () => {
-  const { code, err } = await gw('verify', inDir('none.jsonld', 'nothing'));
-  expect([code, err.trim().split('\n')]).toEqual([1, [expect.stringContaining('cannot be read as JSON')]]);
-});
-
 test('the commands of the documentation do what it says', async () => {
   const page = readFileSync(inCheckout('docs/evidence.md'), 'utf8');
   const [, text = ''] = /^```sh\n([\s\S]*?)^```/m.exec(page) ?? [];

@@ -2,5 +2,7 @@
 import { startGatewayToBreak } from './broken-gateway.ts';
 import './services-suite.ts';
 import './ends-suite.ts';
+import './stores-suite.ts';
+import './degraded-receipts-suite.ts';
 
 startGatewayToBreak();

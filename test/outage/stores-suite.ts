@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartName } from '@gw/stack/stack-plans';
+import { isLongRun } from '@gw/testing/cases';
 import { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -73,11 +74,12 @@ describe('stores that fail', () => {
     await allStored(since);
   });
 
-  test.each<[what: string, parts: PartName[]]>([
+  const killed: [what: string, parts: PartName[]][] = [
     ['Valkey', ['valkey']],
     ['Postgres', ['postgres']],
-    ['Valkey and Postgres at once', ['valkey', 'postgres']],
-  ])(
+  ];
+  if (isLongRun) killed.push(['Valkey and Postgres at once', ['valkey', 'postgres']]);
+  test.each(killed)(
     '%s killed under calls: none fails, and each receipt that was shown is stored once',
     async (_, parts) => {
       const since = new Date();
@@ -111,14 +113,15 @@ describe('stores that fail', () => {
     await allStored(since);
   }, 90_000);
 
-  test('Valkey standing still: calls pass, and none is stored twice when it goes on', async () => {
-    const since = new Date();
-    const goOn = gateway.pause('valkey');
-    await callsPass(3);
-    goOn();
-    await callsPass(3);
-    await allStored(since);
-  }, 90_000);
+  if (isLongRun)
+    test('Valkey standing still: calls pass, and none is stored twice when it goes on', async () => {
+      const since = new Date();
+      const goOn = gateway.pause('valkey');
+      await callsPass(3);
+      goOn();
+      await callsPass(3);
+      await allStored(since);
+    }, 90_000);
 
   test('without Postgres calls with a known key pass, an unknown one is our fault, and receipts arrive afterwards', async () => {
     const since = new Date();
@@ -138,14 +141,15 @@ describe('stores that fail', () => {
     await allStored(since);
   });
 
-  test('Postgres standing still: calls with a known key pass, and receipts arrive when it goes on', async () => {
-    const since = new Date();
-    await callsPass(2);
-    const goOn = gateway.pause('postgres');
-    await callsPass(5);
-    goOn();
-    await allStored(since);
-  });
+  if (isLongRun)
+    test('Postgres standing still: calls with a known key pass, and receipts arrive when it goes on', async () => {
+      const since = new Date();
+      await callsPass(2);
+      const goOn = gateway.pause('postgres');
+      await callsPass(5);
+      goOn();
+      await allStored(since);
+    });
 
   test('the control plane away: calls pass, and receipts arrive when it is back', async () => {
     const since = new Date();
@@ -155,14 +159,15 @@ describe('stores that fail', () => {
     await allStored(since);
   });
 
-  test('without both stores calls with a known key still pass, and their receipts arrive afterwards', async () => {
-    const since = new Date();
-    await callsPass(1);
-    await Promise.all([gateway.killForGood('valkey'), gateway.killForGood('postgres')]);
-    await callsPass(5);
-    await gateway.start('postgres');
-    await gateway.start('valkey');
-    await callsPass(1);
-    await allStored(since);
-  }, 90_000);
+  if (isLongRun)
+    test('without both stores calls with a known key still pass, and their receipts arrive afterwards', async () => {
+      const since = new Date();
+      await callsPass(1);
+      await Promise.all([gateway.killForGood('valkey'), gateway.killForGood('postgres')]);
+      await callsPass(5);
+      await gateway.start('postgres');
+      await gateway.start('valkey');
+      await callsPass(1);
+      await allStored(since);
+    }, 90_000);
 });

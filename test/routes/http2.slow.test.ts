@@ -1,0 +1,2 @@
+/** Tries all routes over HTTP/2. */
+import './http2-suite.ts';
