@@ -76,13 +76,14 @@ const ofStores = {
   isolate,
 };
 
+// A second would be the machine's, too.
+const patient = { poll: { timeout: 40_000 } };
 const ofGateways = {
   globalSetup: ['test/whole-stack.ts'],
   setupFiles: inOneDay,
   testTimeout: wholeGatewayTimeout,
   hookTimeout: 120_000,
-  // A second would be the machine's, too.
-  expect: { poll: { timeout: 40_000 } },
+  expect: patient,
   maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
   isolate,
 };
@@ -133,6 +134,7 @@ export default defineConfig({
           setupFiles: inOneDay,
           testTimeout: wholeGatewayTimeout,
           hookTimeout: 120_000,
+          expect: patient,
           // They wait for leases, reservations and time-outs more than they compute.
           maxWorkers: 3,
           isolate,
