@@ -28,6 +28,9 @@ import { memoryObjects } from './memory-objects.ts';
 
 export const silentLog = pino({ level: 'silent' });
 
+/** A round of a check that begins now and rests nowhere. */
+export const roundAtOnce = { fullS: 0, restFactor: 0, signal: new AbortController().signal };
+
 /** Fails the test of whoever meets a fault of the program. */
 export const noFaults = {
   fault: (kind: string, error: unknown): never => {
@@ -178,17 +181,24 @@ async function openStores(
   return { stores, connections };
 }
 
+/** Notes what tables hold. The function that it returns puts it back, much faster than it can be made anew. */
+export async function keepTables({ tamper }: Stores, ...tables: readonly string[]): Promise<() => Promise<void>> {
+  for (const table of tables) await tamper(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+  const putBack = (table: string) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM kept_${table};`;
+  return () => tamper(`DO $$ BEGIN ${tables.map(putBack).join(' ')} END $$`);
+}
+
 /** For tests whose calls have a fixed date: what the client was shown settles a receipt of any age. */
 export const settleAnyAge = ({ tamper }: Stores): Promise<void> =>
   tamper(`DO $$ BEGIN
     EXECUTE replace(pg_get_functiondef('guard_receipt'::regproc), '7 days', '100 years');
   END $$`);
 
-/** Tries until it is true, or gives up after 22 s. */
+/** Tries until it is true, or gives up after 40 s. */
 export async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 22_000;
+  const deadline = Date.now() + 40_000;
   while (!(await Promise.resolve(check()).catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 22 s');
+    if (Date.now() > deadline) throw new Error('it did not come true within 40 s');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -14,7 +14,7 @@ import type { Logger } from '@gw/service/log';
 import { z } from 'zod';
 import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { type Fault, noteFaults } from '../integrity/faults.ts';
-import { goRound, type RoundPage, type RoundPlace } from '../integrity/rounds.ts';
+import { goRound, type RoundPace, type RoundPage, type RoundPlace } from '../integrity/rounds.ts';
 import { trustIn } from '../log/sign.ts';
 import {
   ArchiveBrokenError,
@@ -48,9 +48,7 @@ export interface ArchiveCheckOptions {
 }
 
 /** The round through all months. The next one begins `fullS` after its end. It stands still while the store does not answer. */
-export async function checkArchive(
-  options: ArchiveCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
-): Promise<void> {
+export async function checkArchive(options: ArchiveCheckOptions & RoundPace): Promise<void> {
   const parts: KnownParts = new Map();
   await goRound({ ...options, kind: 'archive' }, (place) => checkPage(options, place, parts));
 }

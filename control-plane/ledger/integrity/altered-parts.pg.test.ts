@@ -3,7 +3,7 @@ import { seedOperators } from '@gw/testing/control-plane/access';
 import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, hourly } from '@gw/testing/control-plane/calls';
-import { silentLog } from '@gw/testing/control-plane/fixtures';
+import { roundAtOnce, silentLog } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkAll, checkNewest } from './check-receipts.ts';
@@ -30,7 +30,7 @@ const faults = async () =>
   );
 const checkWhole = () => {
   const { db, seals } = running.stores;
-  return checkAll({ db, log: silentLog, seals, fullS: 0, signal: new AbortController().signal });
+  return checkAll({ db, log: silentLog, seals, ...roundAtOnce });
 };
 
 async function verify(): Promise<string> {

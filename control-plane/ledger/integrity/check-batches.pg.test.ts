@@ -5,7 +5,7 @@ import { checkBatchProof } from '@gw/evidence/batch-proof';
 import { openDatabase, Prisma } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
-import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { roundAtOnce, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { storeEntries } from '@gw/testing/control-plane/store-entries';
 import { forFile } from '@gw/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const trust = trustIn(key);
 const options = () => ({ ...stores, trust, log: silentLog });
 let clock = 0;
 const sign = () => signHeads({ ...options(), key, now: () => new Date(Date.now() + clock) });
-const round = () => checkBatches({ ...options(), fullS: 0, signal: new AbortController().signal });
+const round = () => checkBatches({ ...options(), ...roundAtOnce });
 const faults = async () =>
   (
     await stores.db.integrityFault.findMany({

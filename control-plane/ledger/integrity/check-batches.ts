@@ -20,7 +20,7 @@ import { type Batch, batchColumns, firstPrevious, headOf, rootOf, storedEntries 
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { headFaults, lackedHeads } from './check-heads.ts';
 import { type Fault, noteFaults } from './faults.ts';
-import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
+import { goRound, type RoundPace, type RoundPage, type RoundPlace } from './rounds.ts';
 
 export interface BatchCheckOptions {
   readonly db: Database;
@@ -83,9 +83,7 @@ function tellSkipped(log: Logger, batches: number): void {
 }
 
 /** The round through all batches. The next one begins `fullS` after its end. */
-export async function checkBatches(
-  options: BatchCheckOptions & { readonly fullS: number; readonly signal: AbortSignal },
-): Promise<boolean> {
+export async function checkBatches(options: BatchCheckOptions & RoundPace): Promise<boolean> {
   const { db, log } = options;
   const store: StoreState = { isAway: false };
   let allSkipped = 0;

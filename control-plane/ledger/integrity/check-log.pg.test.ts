@@ -2,10 +2,10 @@
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { callAt, type Entry, entryFrom, ingest, unattended } from '@gw/testing/control-plane/calls';
-import { silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { keepTables, roundAtOnce, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
 import { trustIn } from '../log/sign.ts';
 import { checkLogs } from './check-log.ts';
@@ -22,33 +22,32 @@ const receipt = (minute: number, account = accountId): Entry =>
   entryFrom(callAt(new Date(start + minute * 60_000).toISOString()), { accountId: account });
 const append = () => appendReceipts({ db: stores.db, now: () => clock, key, seals: testSeals });
 
-let entries: Entry[];
-beforeEach(async () => {
-  await stores.empty(
+const entries = Array.from({ length: 600 }, (_, minute) => receipt(minute));
+let putBack: () => Promise<void>;
+beforeAll(async () => {
+  await ingest(stores.db, ...entries, receipt(1, 'acct_before'), receipt(1, 'acct_later'));
+  await append();
+  await ingest(stores.db, receipt(700), receipt(701));
+  await append();
+  putBack = await keepTables(
+    stores,
     'receipts',
     'receipt_replacements',
     'receipt_log',
     'receipt_log_nodes',
     'receipt_log_checkpoints',
     'receipt_log_changes',
+    'integrity_checks',
     'integrity_faults',
     'audit',
     'audit_heads',
   );
-  await stores.tamper(
-    `UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, finished_at = NULL, after_id = '', after_version = 0`,
-  );
-  entries = Array.from({ length: 600 }, (_, minute) => receipt(minute));
-  await ingest(stores.db, ...entries, receipt(1, 'acct_before'), receipt(1, 'acct_later'));
-  await append();
-  await ingest(stores.db, receipt(700), receipt(701));
-  await append();
-});
+}, 120_000);
+afterEach(() => putBack());
 
 const check = async (): Promise<string[]> => {
   const { db } = stores;
-  const { signal } = new AbortController();
-  await checkLogs({ db, seals: testSeals, trust: trustIn(key), log: silentLog, fullS: 0, signal });
+  await checkLogs({ db, seals: testSeals, trust: trustIn(key), log: silentLog, ...roundAtOnce });
   const found = await db.integrityFault.findMany({
     where: { kind: 'log', mendedAt: null },
     orderBy: [{ name: 'asc' }, { number: 'asc' }],

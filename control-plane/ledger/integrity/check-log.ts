@@ -17,7 +17,7 @@ import type { StoredTexts } from '../receipts/compressed-rows.ts';
 import { readRows, replacedBodies, storedColumns, textColumns } from '../receipts/read-rows.ts';
 import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
 import { type Fault, noteFaults } from './faults.ts';
-import { goRound, type RoundPlace } from './rounds.ts';
+import { goRound, type RoundPace, type RoundPlace } from './rounds.ts';
 
 export interface LogStores {
   readonly db: Database;
@@ -35,10 +35,8 @@ interface LogPlace {
 /** Complete nodes of two levels are within one page. */
 const pageSize = 256;
 
-export interface LogCheckOptions extends LogStores {
+export interface LogCheckOptions extends LogStores, RoundPace {
   readonly log: Logger;
-  readonly fullS: number;
-  readonly signal: AbortSignal;
 }
 
 /** The round through the logs of all accounts. The next one begins `fullS` after its end. */

@@ -15,7 +15,7 @@ import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
 import { type Seals, withoutReport } from '../receipts/sealed-rows.ts';
 import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
 import { type Fault, noteFaults } from './faults.ts';
-import { goRound, type RoundPage, type RoundPlace } from './rounds.ts';
+import { goRound, type RoundPace, type RoundPage, type RoundPlace } from './rounds.ts';
 import {
   type DigestedRow,
   isUnchanged,
@@ -26,14 +26,11 @@ import {
   sealableDay,
 } from './sections.ts';
 
-export interface ReceiptCheckOptions {
+export interface ReceiptCheckOptions extends RoundPace {
   readonly db: Database;
   readonly log: Logger;
   /** Its `check` also reports what it finds. */
   readonly seals: Seals;
-  readonly fullS: number;
-  /** Ends the check after the page that it is at. */
-  readonly signal: AbortSignal;
 }
 
 export interface CheckedPage extends RoundPage {

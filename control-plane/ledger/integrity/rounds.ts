@@ -25,18 +25,21 @@ export interface RoundPage {
   readonly next: RoundPlace | null;
 }
 
-interface RoundOptions {
-  readonly db: Database;
-  readonly kind: RoundKind;
+export interface RoundPace {
   /** How long after the end of a round the next one begins. */
   readonly fullS: number;
   /** Ends the round after the page that it is at. */
   readonly signal: AbortSignal;
+  /** How long the check rests after a page: this many times what the page took, 3 times unless a test is in a hurry. */
+  readonly restFactor?: number;
+}
+
+interface RoundOptions extends RoundPace {
+  readonly db: Database;
+  readonly kind: RoundKind;
 }
 
 const leaseS = 120;
-/** How long the check rests after a page: this many times what the page took. */
-const restFactor = 3;
 
 /**
  * Begins a round or goes on with it, if it is due and no other instance has it. Returns whether it has come to the end of one. Throws if Postgres is
@@ -46,7 +49,7 @@ export async function goRound(
   options: RoundOptions,
   check: (after: RoundPlace) => Promise<RoundPage>,
 ): Promise<boolean> {
-  const { signal } = options;
+  const { restFactor = 3, signal } = options;
   for (let claim = await take(options); claim !== null && !signal.aborted; ) {
     const from = performance.now();
     const page = await check({ id: claim.afterId, version: claim.afterVersion });

@@ -1,7 +1,7 @@
 /** Days that are over are compared by the digests of their sections, and whatever the owner alters in them is still named. */
 import type { Prisma } from '@gw/prisma/client';
 import { callAt, type Entry, entryFrom, hourly, ingest } from '@gw/testing/control-plane/calls';
-import { silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { roundAtOnce, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkBatches } from './check-batches.ts';
@@ -51,8 +51,7 @@ async function round(isReadAnew = false, { db } = stores): Promise<number> {
       return stores.seals.check(rows);
     },
   };
-  const { signal } = new AbortController();
-  await checkAll({ db, log: silentLog, seals, fullS: 0, signal }, () => isReadAnew);
+  await checkAll({ db, log: silentLog, seals, ...roundAtOnce }, () => isReadAnew);
   return read;
 }
 const faults = async () =>
@@ -131,8 +130,7 @@ test('a row that was taken out has its section read anew, and the batches miss i
   await stores.empty('receipt_sections');
   await db.receiptSection.createMany({ data: before });
   expect(await round()).toBe(2);
-  const { signal } = new AbortController();
-  await checkBatches({ db, log: silentLog, objects, redis, seals, trust: {}, fullS: 0, signal });
+  await checkBatches({ db, log: silentLog, objects, redis, seals, trust: {}, ...roundAtOnce });
   expect(await faults()).toEqual([expect.stringMatching(/^batch batches 2 1 of its 1 receipts, of .* missing$/)]);
 });
 

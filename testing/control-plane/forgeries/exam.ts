@@ -23,7 +23,7 @@ import { forFile } from '../../for-file.ts';
 import { entryKeys } from '../../ledger-entry.ts';
 import { startTestApp, type TestApp, testWitnessKey } from '../app.ts';
 import { callAt, type Entry, entryFrom } from '../calls.ts';
-import { eventually, ledgerKeys, silentLog } from '../fixtures.ts';
+import { eventually, ledgerKeys, roundAtOnce, silentLog } from '../fixtures.ts';
 import { allForgeries, type Holder, type Namer, type Tried } from './table.ts';
 
 export const account = 'acct_demo_audit';
@@ -79,7 +79,6 @@ function openExam(app: TestApp): Exam & { readonly genuine: readonly Receipt[]; 
   const log = pino({ level: 'error' }, { write: (line: string) => void said.push(line) });
   const trust = trustIn(evidenceKey);
   const options = { ...stores, trust, log: silentLog };
-  const signal = new AbortController().signal;
   const auditRound = openAuditRound({ db: stores.db, log: silentLog, keys: ledgerKeys }, 3600);
   const issued = (entry: Entry): Entry => {
     genuine.push(entry.receipt);
@@ -109,7 +108,7 @@ function openExam(app: TestApp): Exam & { readonly genuine: readonly Receipt[]; 
     batches: async () => {
       await sealOpen(options, 0);
       await checkNewestBatches(options);
-      await checkBatches({ ...options, fullS: 0, signal });
+      await checkBatches({ ...options, ...roundAtOnce });
     },
     catalogue: async () => {},
     ingest: async () => {
@@ -120,7 +119,7 @@ function openExam(app: TestApp): Exam & { readonly genuine: readonly Receipt[]; 
       await ingester.stop();
       for (const [, fields] of await redis.xrange(deadLedgerStream, '-', '+')) said.push(String(fields[3]));
     },
-    log: () => openLogRounds({ ...options, fullS: 3600, signal })(),
+    log: () => openLogRounds({ ...options, ...roundAtOnce })(),
     pack: async () => {},
     receipts: () => checkNewest(options),
     rights: async () => {},
