@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noLists } from '../screening/config.ts';
 import { ListError } from '../screening/list-stream.ts';
-import { operatorActions, stages } from './machine.ts';
+import { operatorActions, type Stage, stages } from './machine.ts';
 
 let running: TestOnboarding;
 beforeAll(async () => {
@@ -67,24 +67,31 @@ test('an application goes through all six steps in order, each with who, when, i
   expect(JSON.stringify(steps)).not.toContain(secret);
 });
 
-test.each(stages.flatMap((stage) => operatorActions.map((action) => ({ stage, action }))))(
-  '$stage: $action happens only where the table says so, and a refusal changes nothing',
-  async ({ stage, action }) => {
-    const id = await bringTo(running, stage);
-    const before = await applicationOf(running, id);
-    expect(before.stage).toBe(stage);
-    const [step, body, allowed] = requests[action];
+const isAllowed = (stage: Stage, action: (typeof operatorActions)[number]): boolean =>
+  requests[action][2].includes(stage);
+
+test.each(stages)('%s: all actions that the table does not have are refused, and change nothing', async (stage) => {
+  const id = await bringTo(running, stage);
+  const before = await applicationOf(running, id);
+  expect(before.stage).toBe(stage);
+  for (const action of operatorActions.filter((each) => !isAllowed(stage, each))) {
+    const [step, body] = requests[action];
     const reply = await running.post(at(id, step), body());
-    if (allowed.includes(stage)) {
-      expect([200, 201]).toContain(reply.statusCode);
-      expect((await applicationOf(running, id)).stage).not.toBe(stage);
-    } else {
-      expect(reply.statusCode).toBe(409);
-      expect(reply.json().error).toMatchObject({ code: 'invalid_transition', type: 'validation_error' });
-      expect(await applicationOf(running, id)).toEqual(before);
-    }
-  },
+    expect(reply.statusCode, action).toBe(409);
+    expect(reply.json().error).toMatchObject({ code: 'invalid_transition', type: 'validation_error' });
+    expect(await applicationOf(running, id), action).toEqual(before);
+  }
+});
+
+const allowed = stages.flatMap((stage) =>
+  operatorActions.filter((action) => isAllowed(stage, action)).map((action) => ({ stage, action })),
 );
+test.each(allowed)('$stage: $action happens', async ({ stage, action }) => {
+  const id = await bringTo(running, stage);
+  const [step, body] = requests[action];
+  expect([200, 201]).toContain((await running.post(at(id, step), body())).statusCode);
+  expect((await applicationOf(running, id)).stage).not.toBe(stage);
+});
 
 test('an industry of high risk needs the review, and only its approval leads to the contract', async () => {
   const id = await bringTo(running, 'manual_review');

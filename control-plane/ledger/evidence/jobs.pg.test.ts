@@ -8,6 +8,7 @@ import { mostReceipts, type PackJob } from '@gw/contract/evidence';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { verifyPack } from '@gw/evidence/verify';
+import { cases } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
 import { addresses, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
@@ -149,8 +150,10 @@ test('a pack of more receipts than a reply holds is built by a job: the range, t
   const documentLoader = (url: string): never => {
     throw new Error(`${url} was asked for.`);
   };
-  const [node] = await jsonld.expand(JSON.parse(text), { safe: true, documentLoader } as jsonld.Options.Expand);
-  expect(node?.['http://purl.org/dc/terms/hasPart']).toHaveLength(own.length + 1);
+  const document = JSON.parse(text);
+  document.receipts.splice(cases(own.length + 1, 100));
+  const [node] = await jsonld.expand(document, { safe: true, documentLoader } as jsonld.Options.Expand);
+  expect(node?.['http://purl.org/dc/terms/hasPart']).toHaveLength(cases(own.length + 1, 100));
   const job = await stateOf(accountId, id);
   expect(job).toMatchObject({ receipts_done: own.length + 1, bytes: Buffer.byteLength(text) });
   // Another account does not even learn that the pack exists.
@@ -159,7 +162,7 @@ test('a pack of more receipts than a reply holds is built by a job: the range, t
 
 test('receipts that come while it is built make neither duplicates nor holes, and lineages are recomputed', async () => {
   const accountId = 'acct_growing';
-  const before = entriesOf(accountId, mostReceipts.withLineage + 150);
+  const before = entriesOf(accountId, mostReceipts.withLineage + cases(150, 50));
   await running.store(...before);
   const id = await entered(accountId, { ...day, include_lineage: true });
   let comes = 0;
@@ -284,7 +287,7 @@ test('one account cannot have many packs under way, nor more bytes than its quot
 
 test('a pack whose builder was killed is built by another one, and is never ready before it is whole', async () => {
   const accountId = 'acct_killed';
-  const own = entriesOf(accountId, 6000);
+  const own = entriesOf(accountId, cases(6000, 3000));
   for (let from = 0; from < own.length; from += 1000) await running.store(...own.slice(from, from + 1000));
   const id = await entered(accountId, day);
   const { postgres, redisUrl } = running.stores;
@@ -321,7 +324,8 @@ test('a pack whose builder was killed is built by another one, and is never read
 
 test('an instance that ends in an orderly way hands on what it builds', async () => {
   const accountId = 'acct_handed';
-  await running.store(...entriesOf(accountId, 3000));
+  const own = entriesOf(accountId, cases(3000, 1500));
+  await running.store(...own);
   const id = await entered(accountId, day);
   build();
   await vi.waitFor(async () => expect((await stateOf(accountId, id)).receipts_done).toBeGreaterThan(0), {
@@ -331,5 +335,5 @@ test('an instance that ends in an orderly way hands on what it builds', async ()
   await jobs.splice(0)[0]?.stop();
   expect((await stateOf(accountId, id)).state).toBe('queued');
   build();
-  expect(await verified(await packOf(accountId, id))).toMatchObject({ mismatches: [], receipts: 3000 });
+  expect(await verified(await packOf(accountId, id))).toMatchObject({ mismatches: [], receipts: own.length });
 });
