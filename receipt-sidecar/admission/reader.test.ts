@@ -295,11 +295,12 @@ test('each screen has its own code, and a prompt, an input, a tool and an unknow
 });
 
 test('lists of tokens are screened as the text that they stand for, and refused where they cannot be read', async () => {
-  const { encode } = await import('gpt-tokenizer/model/gpt-4o');
   const { ask } = reader();
-  const prompt = [encode('a forbidden'), encode(' weapon')];
+  // As o200k_base has them: 'a forbidden', ' weapon', and 'Hello'.
+  const prompt = [[64, 74_435], [26_856]];
+  const hello = [13_225];
   expect(await ask('completions', { prompt })).toEqual(refused({ code: 'dual_use_screen_block' }));
-  expect(await ask('embeddings', { input: encode('Hello') })).toMatchObject({ ok: true });
+  expect(await ask('embeddings', { input: hello })).toMatchObject({ ok: true });
   expect(await ask('embeddings', { input: [1, 999_999] })).toEqual(refused({ code: 'invalid_input', status: 400 }));
   expect(await ask('embeddings', { model: 'unread', input: [1, 2] })).toEqual(refused({ code: 'invalid_input' }));
 });
@@ -396,7 +397,7 @@ test('the same body has the same outcome here and on a thread', async () => {
       expect('ok' in other).toBe('ok' in one);
       expect(there.events.splice(0)).toEqual(here.events.splice(0));
     }),
-    { numRuns: cases(300) },
+    { numRuns: cases(300, 20) },
   );
   expect(there.outcomes).toEqual(here.outcomes);
 });
