@@ -116,7 +116,7 @@ class History {
 
   /** A pack of now, held against each that was kept. */
   async pack(): Promise<void> {
-    for (const kept of [null, ...this.packs.slice(-4)]) {
+    for (const kept of [null, ...this.packs.slice(-cases(4, 2))]) {
       const size = kept?.log?.checkpoint.tree_size;
       const pack = await this.packOf(size);
       for (const earlier of kept === null ? [undefined] : [kept, kept.log?.checkpoint ?? kept]) {

@@ -60,7 +60,7 @@ const ways = oneOfEach<[string, boolean]>(
 );
 const entries = Array.from({ length: 50 }, (_, minute) => entry(minute));
 let earlier: Awaited<ReturnType<typeof packOf>>;
-/** By whether a job has built it. */
+/** Each of the ways has one of its own. */
 const firstPacks = new Map<boolean, typeof earlier>();
 let putBack: () => Promise<void>;
 beforeAll(async () => {
