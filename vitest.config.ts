@@ -67,17 +67,18 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
+// A second would be the machine's, too.
+const patient = { poll: { timeout: 40_000 } };
 const ofStores = {
   setupFiles,
   globalSetup: ['testing/stores.ts'],
   testTimeout,
   hookTimeout: 60_000,
+  expect: patient,
   maxWorkers: storeWorkers,
   isolate,
 };
 
-// A second would be the machine's, too.
-const patient = { poll: { timeout: 40_000 } };
 const ofGateways = {
   globalSetup: ['test/whole-stack.ts'],
   setupFiles: inOneDay,
@@ -102,6 +103,7 @@ export default defineConfig({
           exclude: [...exclude, stores, stack, ...own, ...long],
           setupFiles,
           testTimeout,
+          expect: patient,
           isolate,
           sequence: { groupOrder: 0 },
         },

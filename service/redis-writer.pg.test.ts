@@ -22,7 +22,7 @@ function opened(url: string, commandTimeoutMs = 5000, log = silent): RedisWriter
 }
 async function ready(url: string, commandTimeoutMs?: number): Promise<RedisWriter> {
   const writer = opened(url, commandTimeoutMs);
-  await vi.waitUntil(writer.isReady, 5000);
+  await vi.waitUntil(writer.isReady, 40_000);
   return writer;
 }
 
@@ -104,7 +104,7 @@ test('commands fail at once while Redis is away, what was under way fails, and i
   const said: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => said.push(JSON.parse(line).msg) });
   const writer = opened(valkey.url, 60_000, log);
-  await vi.waitUntil(writer.isReady, 5000);
+  await vi.waitUntil(writer.isReady, 40_000);
   process.kill(valkey.pid, 'SIGSTOP');
   const underWay = writer.send(['PING']);
   const failed = expect(underWay).rejects.toThrow();
@@ -112,7 +112,7 @@ test('commands fail at once while Redis is away, what was under way fails, and i
   await failed;
   await expect(writer.send(['PING'])).rejects.toThrow('Redis is unavailable.');
   valkey = await start();
-  await vi.waitUntil(writer.isReady, 15_000);
+  await vi.waitUntil(writer.isReady, 40_000);
   expect(await writer.send(['PING'])).toEqual(['PONG']);
   expect(said).toEqual(['Redis is unavailable', 'Redis is back']);
 });
@@ -124,7 +124,7 @@ test('a Redis that stands still fails what waits for it in time, and later answe
   onTestFinished(() => other.disconnect());
   await other.client('PAUSE', 600);
   await expect(writer.send(['SET', 'slow', '1'])).rejects.toThrow('Redis took too long.');
-  await vi.waitUntil(async () => (await other.get('slow')) === '1', 5000);
+  await vi.waitUntil(async () => (await other.get('slow')) === '1', 40_000);
   expect(await writer.send(['GET', 'slow'])).toEqual(['1']);
 });
 
@@ -190,10 +190,10 @@ test('it says who it is and which database it wants before anything else, and is
     socket.write(`${verdict}+OK\r\n+PONG\r\n`);
   });
   const writer = opened(`redis://me:p%40ss@127.0.0.1:${port}/3`);
-  await vi.waitUntil(() => seen.length > 1, 5000);
+  await vi.waitUntil(() => seen.length > 1, 40_000);
   expect(writer.isReady()).toBe(false);
   verdict = '+OK\r\n';
-  await vi.waitUntil(writer.isReady, 5000);
+  await vi.waitUntil(writer.isReady, 40_000);
   expect(seen[0]).toBe(
     '*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$4\r\np@ss\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$4\r\nINFO\r\n$11\r\nreplication\r\n',
   );
@@ -220,6 +220,6 @@ test('a connection whose other end has gone without a word is made anew', { time
   });
   const writer = await ready(`redis://127.0.0.1:${port}`, 200);
   await expect(writer.patient.send(['PING'])).rejects.toThrow('Redis does not answer.');
-  await vi.waitUntil(writer.isReady, 5000);
+  await vi.waitUntil(writer.isReady, 40_000);
   expect(await writer.send(['PING'])).toEqual(['PONG']);
 });

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { inCheckout } from '@gw/stack/checkout';
+import { cases } from '@gw/testing/cases';
 import { ingest } from '@gw/testing/control-plane/calls';
 import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -52,7 +53,7 @@ const isStored = async (): Promise<number> => {
 const store = (made: readonly MadeCall[]) => ingest(stores.db, ...made.map(entryOf));
 
 test('a hundred million receipts take less than 200 GB with their indexes', async () => {
-  const count = 1000;
+  const count = cases(1000, 500);
   await stores.empty('receipts');
   const before = await isStored();
   for (let from = 0; from < count; from += 500) await store(Array.from({ length: 500 }, (_, at) => varied(from + at)));

@@ -58,7 +58,7 @@ const inStream = async (): Promise<PolicyEvent[]> =>
     expect(field).toBe('event');
     return policyEventSchema.parse(JSON.parse(text ?? ''));
   });
-const waitFor = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+const waitFor = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 40_000, interval: 20 });
 const linesOnDisk = () => readdirSync(spoolFolder()).length;
 
 test('what was found is in the stream when the answer may leave', async () => {

@@ -12,7 +12,7 @@ import type { Limiter } from './limiter.ts';
 const limiters = forFile(startLimiters);
 afterEach(() => limiters.clear());
 
-const isBack = (limiter: Limiter) => expect.poll(() => limiter.local(), { timeout: 10_000 }).toBe(false);
+const isBack = (limiter: Limiter) => expect.poll(() => limiter.local()).toBe(false);
 
 test('a Redis that hangs is waited for once; the others are decided at once, and counted when it goes on', async () => {
   // So rarely that its connection is not given up before Redis goes on.

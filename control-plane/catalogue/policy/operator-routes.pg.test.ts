@@ -255,7 +255,7 @@ test('an admin who is disabled while a change waits does not make it', async () 
       const reply = as('admin')(method, at(path), body);
       const waiting = () => db.$queryRaw<unknown[]>`
         SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await expect.poll(waiting, { timeout: 4000 }).toHaveLength(1);
+      await expect.poll(waiting).toHaveLength(1);
       return { reply };
     });
     expect([path, (await reply).statusCode]).toEqual([path, 401]);

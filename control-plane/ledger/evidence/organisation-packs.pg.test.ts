@@ -327,7 +327,7 @@ test('who reads nothing of a pack gives its place back, and is broken off', asyn
   const client = connect(impatient.port, '127.0.0.1').pause();
   client.on('error', () => {});
   client.write(`GET ${ofPeople}/${packId} HTTP/1.1\r\nhost: x\r\n\r\n`);
-  await vi.waitFor(() => expect(isFull()).toBe(true), 10_000);
+  await vi.waitFor(() => expect(isFull()).toBe(true), 40_000);
   await vi.waitFor(() => expect(isFull()).toBe(false), 30_000);
   client.destroy();
   // Who reads it gets all of it.

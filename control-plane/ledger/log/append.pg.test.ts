@@ -223,7 +223,7 @@ test('whatever the order and the pieces in which receipts come, all are in the l
       expect((await logged(name)).map(({ receiptId }) => receiptId).toSorted()).toEqual(all.toSorted());
       await expectProven(name);
     }),
-    { numRuns: cases(20, 10) },
+    { numRuns: cases(20, 5) },
   );
 }, 120_000);
 

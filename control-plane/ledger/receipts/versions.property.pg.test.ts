@@ -262,7 +262,7 @@ test('any order of ingestion, replays, settling, measuring and both jobs ends in
       await checkNewest(entry, facts, order.findLast((step) => step.startsWith('settle')) === 'settle' ? 60 : 70);
       for (const left of [stores.db.recalculation, stores.db.gpuMeasurement]) expect(await count(left)).toBe(0);
     }),
-    { numRuns: cases(300, 20) },
+    { numRuns: cases(300, 10) },
   );
 });
 

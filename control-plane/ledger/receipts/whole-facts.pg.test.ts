@@ -55,7 +55,7 @@ test('facts of any kind come back from Postgres as the same JSON value', async (
       for (const { facts, receipt } of entries)
         expect(canonicalText(await factsOfOne(receipt.id))).toBe(canonicalText(JSON.parse(JSON.stringify(facts))));
     }),
-    { numRuns: cases(300) },
+    { numRuns: cases(300, 20) },
   );
 }, 120_000);
 

@@ -6,7 +6,7 @@ import { startUsageSums, sumUsage } from '@gw/control-plane/internals/ledger/usa
 import { checkLevel, days, hours as everyHour, sumLevel } from '@gw/control-plane/internals/ledger/usage/levels';
 import { checkAMinute, findMissingHours, sumAgain, sumMinutes } from '@gw/control-plane/internals/ledger/usage/minutes';
 import { Prisma } from '@gw/prisma/client';
-import { oneOfEach } from '@gw/testing/cases';
+import { cases, oneOfEach } from '@gw/testing/cases';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { runAs } from '@gw/testing/control-plane/admin';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
@@ -671,8 +671,8 @@ test('a period from and to any moment sums what began in it', async () => {
   const times = [...ends, ...later].map((at) => start + at).concat(calls[9] ?? 0);
   for (const isSummed of [false, true]) {
     if (isSummed) await sumUsage(db);
-    for (const from of times)
-      for (const to of times.filter((each) => each > from)) {
+    for (const [at, from] of times.entries())
+      for (const to of times.filter((each, n) => each > from && (at + n) % cases(1, 3) === 0)) {
         const query = `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}&interval=total&simulated=include`;
         const expected = calls.filter((at) => at >= from && at < to).length;
         expect((await ask(id, query)).total.requests, query).toBe(expected);

@@ -281,7 +281,7 @@ test('two who take over the browser of the other at the same time do not wait fo
     const waiting = Promise.all([a.logIn(...other), b.logIn(...one)]);
     const waiters = () => db.$queryRaw<unknown[]>`
       SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-    await expect.poll(waiters, { timeout: 4000 }).toHaveLength(2);
+    await expect.poll(waiters).toHaveLength(2);
     return { replies: waiting };
   });
   expect((await replies).map((reply) => reply.statusCode)).toEqual([200, 200]);

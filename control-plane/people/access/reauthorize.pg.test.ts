@@ -40,7 +40,6 @@ async function whileWaiting<T>(end: (tx: Queryable) => Promise<unknown>, asked: 
       .poll(
         () => running.context.db.$queryRaw<unknown[]>`
           SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        { timeout: 4000 },
       )
       .toHaveLength(1);
     return { reply };

@@ -87,7 +87,7 @@ test('a change that waits for the revocation of its key is refused when it is th
     await tx.apiKey.update({ where: { publicId: account.keyId }, data: { revokedAt: new Date(nowMs) } });
     const waiting = changes(targets).map(([, url, body]) => account.refusal('POST', url, body));
     // All of them wait for a lock: the first of the account, the others behind it or for the key itself.
-    await expect.poll(() => waiters(), { timeout: 4000 }).toHaveLength(waiting.length);
+    await expect.poll(() => waiters()).toHaveLength(waiting.length);
     return waiting;
   });
   for (const refusal of await Promise.all(asked)) expect(refusal).toEqual([401, 'revoked_api_key', null]);
@@ -128,7 +128,7 @@ test('an operator who is disabled while a change waits issues no key', async () 
     await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
     const asked = withToken(running.operator, tokens.admin)('POST', `/operator/v1/accounts/${id}/keys`, { name: 'k' });
     const late = asked.then((reply) => [reply.statusCode, reply.json().error?.code]);
-    await expect.poll(() => waiters(), { timeout: 4000 }).toHaveLength(1);
+    await expect.poll(() => waiters()).toHaveLength(1);
     await db.operator.update({ where: { id: 'op_admin' }, data: { disabledAt: new Date(nowMs) } });
     return { late };
   });

@@ -43,7 +43,7 @@ test('changes of other keys and accounts cost no look-up of a key that did not c
     await delay(700);
     for (const each of [key, other, ofOther.value.key]) expect(await instance.ask(each)).toBe('ok');
     const before = instance.lookUps();
-    for (let i = 0; i < 20; i += 1) {
+    for (let i = 0; i < 5; i += 1) {
       await keys.revoke(accountId, id, by);
       await keys.restore(accountId, id, by);
     }
@@ -75,7 +75,7 @@ test('changes that are known make no instance read the ids of all keys, and a ne
   await stores.db.$executeRaw`
     INSERT INTO api_keys (public_id, account_id, name, hash, scopes)
     SELECT 'bulk' || lpad(i::text, 8, '0'), ${accountId}, 'k', sha256(i::text::bytea), '{}' FROM generate_series(1, 1001) i`;
-  await vi.waitFor(() => expect(lists()).toEqual([2, 2]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(lists()).toEqual([2, 2]), { timeout: 40_000 });
   await newKey();
   await delay(700);
   expect(lists()).toEqual([2, 2]);

@@ -80,7 +80,7 @@ test('streams that outlive a Valkey that died and came back empty count again be
   expect(held(await askAll(10, 12))).toHaveLength(2);
   await valkey.stop();
   valkey = await start();
-  await expect.poll(exact, { timeout: 15_000 }).toBe(true);
+  await expect.poll(exact).toBe(true);
   expect(await inValkey()).toEqual([12, 12]);
   expect(held(await askAll(4, 12))).toHaveLength(0);
   for (const slot of before) slot.release();
@@ -95,6 +95,6 @@ test('a Valkey that stands still is given up, and what was released meanwhile is
   expect(meanwhile.length).toBeGreaterThan(0);
   for (const slot of [...before, ...meanwhile]) slot.release();
   process.kill(valkey.pid, 'SIGCONT');
-  await expect.poll(exact, { timeout: 15_000 }).toBe(true);
+  await expect.poll(exact).toBe(true);
   await expect.poll(inValkey).toEqual([0, 0]);
 });
