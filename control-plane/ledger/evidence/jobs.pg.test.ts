@@ -22,6 +22,8 @@ import { removeEnded } from './chunks.ts';
 import { expirePacks } from './packs.ts';
 
 let running: TestApp;
+/** An account with one receipt more than a reply holds. */
+const justLong = 'acct_just_long';
 const objectsDir = mkdtempSync(join(tmpdir(), 'gw-packs-'));
 const seed = 'e1'.repeat(32);
 const key = signingKeyOf(seed);
@@ -34,6 +36,7 @@ const jobs: RepeatedJob[] = [];
 const children: ChildProcess[] = [];
 beforeAll(async () => {
   running = await startTestApp(() => new Date('2026-11-21T12:00:00Z'), undefined, { GW_OBJECTS_DIR: objectsDir });
+  await running.store(...entriesOf(justLong, mostReceipts.plain + 1));
 }, 120_000);
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -203,8 +206,7 @@ test('a receipt that was taken out of the database is named in a long pack too',
 });
 
 test('parts of a finished pack can be asked for, as HTTP has it', async () => {
-  const accountId = 'acct_ranges';
-  await running.store(...entriesOf(accountId, mostReceipts.plain + 1));
+  const accountId = justLong;
   const id = await entered(accountId, day);
   build();
   const text = Buffer.from(await packOf(accountId, id));
@@ -243,8 +245,7 @@ test('parts of a finished pack can be asked for, as HTTP has it', async () => {
 });
 
 test('what is cancelled is not built, what is given up or too old cannot be read, and both give their bytes back', async () => {
-  const accountId = 'acct_ends';
-  await running.store(...entriesOf(accountId, mostReceipts.plain + 1));
+  const accountId = justLong;
   const cancel = (id: string) =>
     running.app.inject({ method: 'DELETE', url: `${path}/${id}`, headers: owner(accountId) });
   const never = await entered(accountId, day);
@@ -271,8 +272,7 @@ test('what is cancelled is not built, what is given up or too old cannot be read
 });
 
 test('one account cannot have many packs under way, nor more bytes than its quota', async () => {
-  const accountId = 'acct_greedy';
-  await running.store(...entriesOf(accountId, mostReceipts.plain + 1));
+  const accountId = justLong;
   const both = [await entered(accountId, day), await entered(accountId, day)];
   const refused = await ask(accountId, day);
   expect([refused.statusCode, refused.json().error.code]).toEqual([429, 'evidence_packs_exceeded']);
