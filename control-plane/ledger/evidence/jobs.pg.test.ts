@@ -298,7 +298,7 @@ test('a pack whose builder was killed is built by another one, and is never read
   await vi.waitFor(
     async () => {
       seen.push(await stateOf(accountId, id));
-      expect(seen.at(-1)?.receipts_done).toBeGreaterThan(500);
+      expect(seen.at(-1)?.receipts_done).toBeGreaterThan(0);
     },
     { timeout: 60_000, interval: 5 },
   );
@@ -324,7 +324,7 @@ test('a pack whose builder was killed is built by another one, and is never read
 
 test('an instance that ends in an orderly way hands on what it builds', async () => {
   const accountId = 'acct_handed';
-  const own = entriesOf(accountId, cases(3000, 1500));
+  const own = entriesOf(accountId, 3000);
   await running.store(...own);
   const id = await entered(accountId, day);
   build();
