@@ -33,9 +33,15 @@ export function run(
   });
 }
 
+/** Runs a command as `./gw` does once it has prepared the checkout, which takes as long again: `launcher.slow.test.ts` looks at that. */
+export function gw(args: readonly string[], env = process.env): Promise<CommandResult> {
+  const compiled = { NODE_COMPILE_CACHE: inCheckout('.deps', 'compile-cache') };
+  return run(process.execPath, [inCheckout('dist', 'cli.js'), ...args], { ...compiled, ...env });
+}
+
 export class OwnGateway {
   readonly dir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
 
   constructor(variables: Readonly<Record<string, string>> = {}) {
     const parent = process.env.GW_TEST_DIR ?? inCheckout('.gw');
@@ -45,7 +51,7 @@ export class OwnGateway {
   }
 
   gw(...args: string[]): Promise<CommandResult> {
-    return run(inCheckout('gw'), args, this.env);
+    return gw(args, this.env);
   }
 
   /** In the foreground; resolves with its process when it is ready. */

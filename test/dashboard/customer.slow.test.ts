@@ -1,12 +1,11 @@
 /** The story of a customer by clicks alone: log in, see the first call, follow a number, take care of keys, order a pack. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/stack/checkout';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { run } from '../cli/gateway-of-its-own.ts';
+import { gw } from '../cli/gateway-of-its-own.ts';
 import { apiOf } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
 import { hostile, openBrowser, openPerson, type Person } from './browser.ts';
@@ -195,7 +194,7 @@ describe.skipIf(chromium === null)(`the dashboard of a customer${howToGetChromiu
     const keys = await (await fetch(`${stack.publicUrl}/.well-known/jwks.json`)).text();
     const jwks = join(dir, 'jwks.json');
     writeFileSync(jwks, keys);
-    const verified = await run(inCheckout('gw'), ['verify', file, '--jwks', jwks], process.env);
+    const verified = await gw(['verify', file, '--jwks', jwks]);
     expect(verified).toMatchObject({ code: 0 });
     await person.look('evidence');
   });

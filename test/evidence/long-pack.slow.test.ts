@@ -6,7 +6,7 @@ import { mostReceipts } from '@gw/contract/evidence';
 import { inCheckout } from '@gw/stack/checkout';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { run } from '../cli/gateway-of-its-own.ts';
+import { gw, run } from '../cli/gateway-of-its-own.ts';
 import { stack } from '../shared-stack.ts';
 import { packOf } from './pack-of.ts';
 
@@ -43,7 +43,7 @@ test('a long pack is built by a job, and the commands of the documentation follo
   expect(out).toContain('"state":"ready"');
   const keys = join(dir, 'jwks.json');
   writeFileSync(keys, await (await fetch(`${stack.publicUrl}/.well-known/jwks.json`)).text());
-  const verified = await run(inCheckout('gw'), ['verify', join(dir, 'long.jsonld'), '--jwks', keys], process.env);
+  const verified = await gw(['verify', join(dir, 'long.jsonld'), '--jwks', keys]);
   expect(verified.out).toContain(`numbers     ${many.length} recomputed, 0 not recomputed`);
   expect(verified).toMatchObject({ code: 0, err: '' });
 });

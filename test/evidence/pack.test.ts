@@ -7,7 +7,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { parquetReadObjects } from 'hyparquet';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { run } from '../cli/gateway-of-its-own.ts';
+import { gw as command, run } from '../cli/gateway-of-its-own.ts';
 import { additionsOf, eventually, messages, openAi } from '../sdk/gateway.ts';
 import { stack } from '../shared-stack.ts';
 import { packOf } from './pack-of.ts';
@@ -20,7 +20,7 @@ const inDir = (name: string, text: string): string => {
   writeFileSync(file, text);
   return file;
 };
-const gw = (...args: string[]) => run(inCheckout('gw'), args, process.env);
+const gw = (...args: string[]) => command(args);
 
 /** A job may have to wait for those of the tests before. */
 async function tableOf(body: object): Promise<{ readonly bytes: Buffer; readonly job: string }> {

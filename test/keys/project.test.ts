@@ -3,7 +3,7 @@ import { issuedKeySchema } from '@gw/contract/keys';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { type UsageRow, usageSchema } from '@gw/contract/usage';
 import { expect, test } from 'vitest';
-import { run } from '../cli/gateway-of-its-own.ts';
+import { gw } from '../cli/gateway-of-its-own.ts';
 import { accountOf, idOf } from '../limits/limited-call.ts';
 import { apiOf, operatorVariables } from '../operator-api.ts';
 import { messages, openAi, quick, stack } from '../sdk/gateway.ts';
@@ -63,17 +63,16 @@ test('a key that is for a project charges that one, whatever its calls name, a s
 
 test('the shell issues keys for a project and changes it', async () => {
   const key = await accounts.create();
-  const gw = async (...args: string[]): Promise<unknown> => {
-    const command = ['./gw', 'admin', 'keys', ...args, '--json'];
-    const { code, err, out } = await run('sh', ['-c', '"$@"', 'sh', ...command], {
+  const keys = async (...args: string[]): Promise<unknown> => {
+    const { code, err, out } = await gw(['admin', 'keys', ...args, '--json'], {
       ...process.env,
       ...operatorVariables(stack),
     });
     expect([code, err]).toEqual([0, '']);
     return JSON.parse(out);
   };
-  const issued = issuedKeySchema.parse(await gw('create', accountOf(key), '--name', 'k', '--project', 'Köln 1'));
+  const issued = issuedKeySchema.parse(await keys('create', accountOf(key), '--name', 'k', '--project', 'Köln 1'));
   expect(issued.project).toBe('Köln 1');
-  expect(await gw('change', accountOf(key), issued.id, '--project', 'two')).toMatchObject({ project: 'two' });
-  expect(await gw('change', accountOf(key), issued.id, '--project', 'none')).toMatchObject({ project: null });
+  expect(await keys('change', accountOf(key), issued.id, '--project', 'two')).toMatchObject({ project: 'two' });
+  expect(await keys('change', accountOf(key), issued.id, '--project', 'none')).toMatchObject({ project: null });
 });

@@ -347,19 +347,21 @@ describe('services that fail', () => {
     });
   });
 
-  test('Envoy killed in mid-call: the connections break, and each call still leaves a receipt', async () => {
-    const since = new Date();
-    const { replies, arrived } = held(everyKind);
-    await arrived;
-    gateway.kill('envoy');
-    for (const outcome of await Promise.allSettled(replies)) expect(outcome.status).toBe('rejected');
-    await eventually('a receipt of each call', async () => {
-      const { rows } = await gateway.ledger.count(since);
-      return rows === replies.length;
+  // The ends of calls have one of these in each run.
+  if (isLongRun)
+    test('Envoy killed in mid-call: the connections break, and each call still leaves a receipt', async () => {
+      const since = new Date();
+      const { replies, arrived } = held(everyKind);
+      await arrived;
+      gateway.kill('envoy');
+      for (const outcome of await Promise.allSettled(replies)) expect(outcome.status).toBe('rejected');
+      await eventually('a receipt of each call', async () => {
+        const { rows } = await gateway.ledger.count(since);
+        return rows === replies.length;
+      });
+      await eventually('Envoy to be back', async () => (await gateway.client.get('/v1/models')).status === 200);
+      await gateway.whole();
     });
-    await eventually('Envoy to be back', async () => (await gateway.client.get('/v1/models')).status === 200);
-    await gateway.whole();
-  });
 
   test('the ledger holds every receipt that a client saw in this file, as the client saw it', async () => {
     const stored = async () => {
