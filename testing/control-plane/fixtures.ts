@@ -181,6 +181,19 @@ async function openStores(
   return { stores, connections };
 }
 
+/** The tables of receipts and their log, of what was found in them, and of the audit log. */
+export const ledgerTables = [
+  'receipts',
+  'receipt_replacements',
+  'receipt_log',
+  'receipt_log_nodes',
+  'receipt_log_checkpoints',
+  'receipt_log_changes',
+  'integrity_faults',
+  'audit',
+  'audit_heads',
+] as const;
+
 /** Notes what tables hold. The function that it returns puts it back, much faster than it can be made anew. */
 export async function keepTables({ tamper }: Stores, ...tables: readonly string[]): Promise<() => Promise<void>> {
   for (const table of tables) await tamper(`CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);

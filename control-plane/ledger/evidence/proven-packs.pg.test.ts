@@ -9,7 +9,7 @@ import { type VerifyOptions, verifyPack as verifyFile } from '@gw/evidence/verif
 import { oneOfEach } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
-import { keepTables, settleAnyAge, testSeals } from '@gw/testing/control-plane/fixtures';
+import { keepTables, ledgerTables, settleAnyAge, testSeals } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -76,18 +76,7 @@ beforeAll(async () => {
   isLong = false;
   // Honest changes go on: other calls, and a later version of an early one.
   await running.store(...Array.from({ length: 30 }, (_, minute) => entry(300 + minute)));
-  putBack = await keepTables(
-    running.stores,
-    'receipts',
-    'receipt_replacements',
-    'receipt_log',
-    'receipt_log_nodes',
-    'receipt_log_checkpoints',
-    'receipt_log_changes',
-    'integrity_faults',
-    'audit',
-    'audit_heads',
-  );
+  putBack = await keepTables(running.stores, ...ledgerTables);
 }, 120_000);
 beforeEach(async () => {
   await putBack();

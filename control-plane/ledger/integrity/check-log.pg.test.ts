@@ -2,7 +2,14 @@
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { callAt, type Entry, entryFrom, ingest, unattended } from '@gw/testing/control-plane/calls';
-import { keepTables, roundAtOnce, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import {
+  keepTables,
+  ledgerTables,
+  roundAtOnce,
+  silentLog,
+  startStores,
+  testSeals,
+} from '@gw/testing/control-plane/fixtures';
 import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import { afterEach, beforeAll, expect, test } from 'vitest';
@@ -29,19 +36,7 @@ beforeAll(async () => {
   await append();
   await ingest(stores.db, receipt(700), receipt(701));
   await append();
-  putBack = await keepTables(
-    stores,
-    'receipts',
-    'receipt_replacements',
-    'receipt_log',
-    'receipt_log_nodes',
-    'receipt_log_checkpoints',
-    'receipt_log_changes',
-    'integrity_checks',
-    'integrity_faults',
-    'audit',
-    'audit_heads',
-  );
+  putBack = await keepTables(stores, ...ledgerTables, 'integrity_checks');
 }, 120_000);
 afterEach(() => putBack());
 
