@@ -2,7 +2,6 @@
 import { tmpdir } from 'node:os';
 import { testSettings } from '@gw/testing/envoy/settings';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { renderEnvoy } from './render.ts';
 
@@ -25,7 +24,7 @@ const loggerSchema = z.looseObject({
 const managerSchema = z.looseObject({ access_log_options: z.unknown(), access_log: z.array(loggerSchema) });
 
 function publicManager(): z.infer<typeof managerSchema> {
-  const { static_resources: resources } = parse(renderEnvoy(testSettings(tmpdir()), tmpdir()));
+  const { static_resources: resources } = JSON.parse(renderEnvoy(testSettings(tmpdir()), tmpdir()));
   return managerSchema.parse(resources.listeners[0].filter_chains[0].filters[1].typed_config);
 }
 

@@ -21,9 +21,9 @@ beforeAll(async () => {
   [port = 0] = await freePorts(1);
   writeEnvoyConfig(
     testSettings(dir, { publicPort: port, corsOrigins: ['https://app.example.com'] }),
-    join(dir, 'envoy.yaml'),
+    join(dir, 'envoy.json'),
   );
-  const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
+  const args = ['-c', join(dir, 'envoy.json'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
   envoy = await startChild({ command, args, env: {}, logFile: join(dir, 'envoy.log') });
   const answers = () =>
     ask('/healthz', {}).then(

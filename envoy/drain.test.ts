@@ -45,12 +45,12 @@ beforeEach(async () => {
   );
   cleanUp.push(() => service.close(100));
   [port = 0] = await freePorts(1);
-  writeEnvoyConfig({ ...settings, publicPort: port }, join(dir, 'envoy.yaml'));
+  writeEnvoyConfig({ ...settings, publicPort: port }, join(dir, 'envoy.json'));
   const flags = ['--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
   const program = join(import.meta.dirname, 'run-main.ts');
   envoy = await startChild({
     command: process.execPath,
-    args: [program, await envoyBinary(() => undefined), '-c', join(dir, 'envoy.yaml'), ...flags],
+    args: [program, await envoyBinary(() => undefined), '-c', join(dir, 'envoy.json'), ...flags],
     env: {
       GW_INTERNAL_TOKEN: token,
       GW_ENVOY_ADMIN_SOCKET: settings.adminSocket,

@@ -43,8 +43,8 @@ function open(port: number, bytes: string | Buffer = '', localAddress = '127.0.0
 
 describe('time-outs', () => {
   const short = {
-    'idle_timeout: "300s"': 'idle_timeout: 1s',
-    'request_headers_timeout: 10s': 'request_headers_timeout: 1s',
+    '"idle_timeout":"300s"': '"idle_timeout":"1s"',
+    '"request_headers_timeout":"10s"': '"request_headers_timeout":"1s"',
   };
   const plain = started({}, short);
 
@@ -69,7 +69,10 @@ describe('time-outs', () => {
     writeFileSync(certFile, certificate);
     writeFileSync(keyFile, key);
     const tls = { certFile, keyFile };
-    const port = await started({ tls }, { '&handshake 10s': '&handshake 1s' });
+    const port = await started(
+      { tls },
+      { '"transport_socket_connect_timeout":"10s"': '"transport_socket_connect_timeout":"1s"' },
+    );
     expect(await open(port, await clientHello()).closed).not.toContain('HTTP');
   });
 });

@@ -77,8 +77,8 @@ beforeAll(async () => {
   controlPlanes = await Promise.all(controlSockets.map(control));
   services = await Promise.all([serve(0), serve(1), serve(2, sidecar, () => sidecarServes)]);
   [port = 0] = await freePorts(1);
-  writeEnvoyConfig({ ...settings, publicPort: port }, join(dir, 'envoy.yaml'));
-  const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
+  writeEnvoyConfig({ ...settings, publicPort: port }, join(dir, 'envoy.json'));
+  const args = ['-c', join(dir, 'envoy.json'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
   const env = { GW_INTERNAL_TOKEN: token };
   envoy = await startChild({
     command: await envoyBinary(() => undefined),

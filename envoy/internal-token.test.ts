@@ -111,7 +111,7 @@ beforeAll(async () => {
 
 async function startEnvoy(env: Record<string, string>): Promise<void> {
   [port = 0] = await freePorts(1);
-  const file = join(dir, 'envoy.yaml');
+  const file = join(dir, 'envoy.json');
   rmSync(file, { force: true });
   writeEnvoyConfig({ ...settings, publicPort: port }, file);
   const args = ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
@@ -172,7 +172,7 @@ describe.each(implementations)('over gRPC (%s)', (grpcServer) => {
       expect(said.includes(token), path).toBe(false);
     }
     expect(await admin('/config_dump')).toContain('%ENVIRONMENT(GW_INTERNAL_TOKEN)%');
-    for (const file of ['envoy.yaml', 'envoy.log', 'access.log'])
+    for (const file of ['envoy.json', 'envoy.log', 'access.log'])
       expect(readFileSync(join(dir, file), 'utf8').includes(token), file).toBe(false);
   });
 

@@ -52,7 +52,7 @@ afterAll(async () => {
 /** `replace`: texts of the configuration that the test cannot wait for, each of which has to be there. Resolves with its port. */
 async function start(name: string, replace: Readonly<Record<string, string>> = {}): Promise<number> {
   const [port = 0] = await freePorts(1);
-  const file = join(dir, `${name}.yaml`);
+  const file = join(dir, `${name}.json`);
   writeEnvoyConfig({ ...settings, publicPort: port, adminSocket: join(dir, `${name}.admin`) }, file);
   const text = Object.entries(replace).reduce(
     (config, [from, to]) => {

@@ -38,9 +38,9 @@ beforeAll(async () => {
   const clusters = probeClusters(Object.values(places)).map((each) => {
     // A static cluster is of no other type.
     const fields = Object.entries(each).filter(([name]) => name !== '@type');
-    return `    - ${JSON.stringify(Object.fromEntries(fields))}\n`;
+    return `${JSON.stringify(Object.fromEntries(fields))},`;
   });
-  const replace = { '\n  clusters:\n': `\n  clusters:\n${clusters.join('')}` };
+  const replace = { '"clusters":[{"name":"sink"': `"clusters":[${clusters.join('')}{"name":"sink"` };
   envoy = await startEnvoyAlone({ probeListen: `unix:${socketPath}` }, replace);
 }, 120_000);
 afterAll(async () => {

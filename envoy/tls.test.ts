@@ -57,8 +57,8 @@ beforeAll(async () => {
   [port = 0] = await freePorts(1);
   install(first);
   const tls = { certFile: at('tls.crt'), keyFile: at('tls.key') };
-  writeEnvoyConfig(testSettings(dir, { publicPort: port, tls }), at('envoy.yaml'));
-  const args = ['-c', at('envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'warning'];
+  writeEnvoyConfig(testSettings(dir, { publicPort: port, tls }), at('envoy.json'));
+  const args = ['-c', at('envoy.json'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'warning'];
   envoy = await startChild({ command: binary, args, env: { PATH: process.env.PATH }, logFile: at('envoy.log') });
   while (!(await handshake().catch(() => null))) {
     if (!envoy.alive()) throw new Error(readFileSync(at('envoy.log'), 'utf8').slice(-500));

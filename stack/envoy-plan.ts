@@ -27,7 +27,7 @@ import type { PartPlan } from './supervise.ts';
 type Tls = { readonly certFile: string; readonly keyFile: string };
 
 export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): PartPlan {
-  const configFile = join(layout.dir, `${name}.yaml`);
+  const configFile = join(layout.dir, `${name}.json`);
   let rendered: string | null = null;
   const render = () => {
     const from = layout.checkoutOf(name);

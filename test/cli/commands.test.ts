@@ -54,7 +54,7 @@ describe('a gateway that stays in the background', () => {
     }
     const logs = join(gateway.dir, 'logs');
     for (const name of readdirSync(logs)) expect(leaks(readFileSync(join(logs, name), 'utf8')), name).toEqual([]);
-    for (const name of ['secrets.json', 'keys.json', 'envoy.yaml']) {
+    for (const name of ['secrets.json', 'keys.json', 'envoy.json']) {
       expect(statSync(join(gateway.dir, name)).mode & 0o077, name).toBe(0);
     }
   });

@@ -72,7 +72,7 @@ test('the key of the provider is in no argument and in no file', () => {
     }
   }
   const logs = join(gateway.dir, 'logs');
-  const files = ['envoy.yaml', 'run.json', ...readdirSync(logs).map((name) => join('logs', name))];
+  const files = ['envoy.json', 'run.json', ...readdirSync(logs).map((name) => join('logs', name))];
   for (const name of files) expect(readFileSync(join(gateway.dir, name), 'utf8'), name).not.toContain(providerKey);
 });
 

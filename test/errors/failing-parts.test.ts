@@ -106,7 +106,7 @@ test('receipt_generation_failed: a completion into which nobody could put a rece
 
 /** Envoy runs with another configuration until the function that is returned is called. */
 async function changeEnvoy(change: (config: string) => string): Promise<() => Promise<void>> {
-  const file = join(gateway.dir, 'envoy.yaml');
+  const file = join(gateway.dir, 'envoy.json');
   const config = readFileSync(file, 'utf8');
   const envoy = gateway.stack.part('envoy');
   await envoy.stop();
@@ -122,7 +122,8 @@ async function changeEnvoy(change: (config: string) => string): Promise<() => Pr
 }
 
 /** Envoy as if nobody had to wait for long. */
-const impatient = (config: string) => config.replaceAll('"idle_timeout":"300s"', '"idle_timeout":"2s"');
+const impatient = (config: string) =>
+  config.replace(/"idle_timeout":"300s"(?!,"max_headers_count")/g, '"idle_timeout":"2s"');
 
 describe('where Envoy does not wait for long', () => {
   let restore: () => Promise<void>;
@@ -154,8 +155,8 @@ describe('where Envoy does not wait for long', () => {
 const memoryOf = (file: string) => (config: string) =>
   config
     .replaceAll('envoy.resource_monitors.fixed_heap', 'envoy.resource_monitors.injected_resource')
-    .replace('fixed_heap.v3.FixedHeapConfig', 'injected_resource.v3.InjectedResourceConfig')
-    .replace(/max_heap_size_bytes: \d+/, `filename: ${file}`);
+    .replaceAll('fixed_heap.v3.FixedHeapConfig', 'injected_resource.v3.InjectedResourceConfig')
+    .replace(/"max_heap_size_bytes":\d+/, `"filename":${JSON.stringify(file)}`);
 
 test('overloaded: Envoy has no memory left for another call; one that it has goes on to its end', async () => {
   const file = join(gateway.dir, 'memory');

@@ -28,7 +28,7 @@ test('over ten seconds at three times the rate as much is admitted as the rate a
   // So large a burst that the emptied bucket is full again at no pause of a busy machine: a full one gains nothing.
   const [perS, burst] = [20, 200];
   const key = await accounts.create({ perS, burst });
-  /** What the bucket has, in calls, and when it had it, s. */
+  /** Reads what the bucket has, in calls, and when it had it, s. */
   const bucket = async () => {
     const [thousandths, ms] = await redis.hmget(`gw:limit:{${accountOf(key)}}:calls`, 'b', 'm');
     return { calls: Number(thousandths) / 1000, atS: Number(ms) / 1000 };

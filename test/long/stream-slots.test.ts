@@ -20,7 +20,7 @@ let account: StreamAccount;
 
 beforeAll(async () => {
   // A silent stream is broken off soon.
-  const config = join(gateway.dir, 'envoy.yaml');
+  const config = join(gateway.dir, 'envoy.json');
   await gateway.stack.part('envoy').stop();
   writeFileSync(config, readFileSync(config, 'utf8').replaceAll('300s', '3s'));
   await gateway.start('envoy');

@@ -16,7 +16,6 @@ import { ask } from '@gw/stack/readiness';
 import { loadSecrets } from '@gw/stack/secrets';
 import type { TestCertificate } from '@gw/testing/envoy/certificate';
 import { vi } from 'vitest';
-import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { stack } from '../shared-stack.ts';
 
@@ -90,7 +89,7 @@ const tlsSocket = ({ certificate, key }: TestCertificate) => ({
 });
 
 function configFor(places: Places): string {
-  const config = configuration.parse(parse(readFileSync(join(stack.dir, 'envoy.yaml'), 'utf8'), { merge: true }));
+  const config = configuration.parse(JSON.parse(readFileSync(join(stack.dir, 'envoy.json'), 'utf8')));
   config.admin.address.pipe.path = places.adminSocket;
   // It would take the socket of the test calls away from the Envoy of the stack, for good.
   config.static_resources.listeners = config.static_resources.listeners.filter(({ name }) => name !== 'probe');
@@ -108,7 +107,7 @@ function configFor(places: Places): string {
   const control = clusters.find(({ name }) => name === 'control_plane');
   const [place] = control?.load_assignment?.endpoints.flatMap((each) => each.lb_endpoints) ?? [];
   found(place, 'endpoint of the control plane').endpoint.address = { pipe: { path: places.controlPlane } };
-  return stringify(config, { aliasDuplicateObjects: false });
+  return JSON.stringify(config);
 }
 
 /** How Envoy names itself when it asks for the health of the control plane. No attempt of the suites has this name. */
@@ -149,7 +148,7 @@ export async function startWatchedGateway(tls: TestCertificate | null = null): P
   const witness = openWitness(arrived);
   const [adminSocket, controlPlane] = [join(dir, 'admin.sock'), join(dir, 'control-plane.sock')];
   await new Promise<void>((resolve) => witness.listen(controlPlane, resolve));
-  const file = join(dir, 'envoy.yaml');
+  const file = join(dir, 'envoy.json');
   writeFileSync(file, configFor({ port, adminSocket, accessLog: join(dir, 'access.log'), controlPlane, tls }), {
     mode: 0o600,
   });

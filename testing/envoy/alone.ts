@@ -17,7 +17,7 @@ export interface EnvoyAlone {
 }
 
 /** Nobody answers for clusters and listeners: it serves when it has given them up, one after the other. */
-const noControlPlane = { 'initial_fetch_timeout: 3s': 'initial_fetch_timeout: 0.1s' };
+const noControlPlane = { '"initial_fetch_timeout":"3s"': '"initial_fetch_timeout":"0.1s"' };
 
 /** `replace`: texts of the configuration that the test cannot wait for, each of which has to be there. `env`: Envoy's own, whole. */
 export async function startEnvoyAlone(
@@ -27,7 +27,7 @@ export async function startEnvoyAlone(
 ): Promise<EnvoyAlone> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-envoy-'));
   const [port = 0] = await freePorts(1);
-  const [file, logFile] = [join(dir, 'envoy.yaml'), join(dir, 'envoy.log')];
+  const [file, logFile] = [join(dir, 'envoy.json'), join(dir, 'envoy.log')];
   writeEnvoyConfig(testSettings(dir, { publicPort: port, ...settings }), file);
   const config = Object.entries({ ...noControlPlane, ...replace }).reduce(
     (text, [from, to]) => {
