@@ -1,6 +1,6 @@
 /** The models and regions of the built-in simulated provider, and the description of an unknown provider. */
 import type { ApiName } from '@gw/contract/internal/catalogue/apis';
-import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
+import { proposedModel } from '@gw/methodology/proposed-model';
 import type { Prisma } from './client.ts';
 
 const chat = { ownedBy: 'simulator', kind: 'chat' as const, contextWindow: 131_072, modalities: ['text'] };
@@ -125,9 +125,9 @@ function tokenizerOf(id: string): string | null {
   return /^(gpt-4|gpt-3\.5-turbo|text-embedding-(3|ada-002)|davinci-002|babbage-002)/.test(name) ? 'cl100k_base' : null;
 }
 
-/** A model of which only the name is known; `./gw up` says what was guessed from it. */
+/** A model of which only the name is known; `./gw up` says what is taken for it. */
 export function customModel(id: string): Prisma.ModelCreateManyInput {
-  const { activeB, because, kind, modelClass, totalB } = guessModel(id);
+  const { active, bits, kind, modelClass, parametersSource, total, tokensPerS, ttftS } = proposedModel(id);
   return {
     id,
     ownedBy: 'custom',
@@ -135,11 +135,14 @@ export function customModel(id: string): Prisma.ModelCreateManyInput {
     modalities: ['text'],
     takesTemperature: kind === 'chat',
     tokenizer: tokenizerOf(id),
-    activeParametersMinB: activeB,
-    activeParametersMaxB: activeB,
-    totalParametersMinB: totalB,
-    totalParametersMaxB: totalB,
+    activeParametersMinB: active?.min ?? null,
+    activeParametersMaxB: active?.max ?? null,
+    totalParametersMinB: total?.min ?? null,
+    totalParametersMaxB: total?.max ?? null,
     modelClass,
-    parametersSource: `guessed ${because}`,
+    quantizationBits: bits,
+    tokensPerS,
+    ttftS,
+    parametersSource,
   };
 }

@@ -4,10 +4,10 @@
  * Invariant: its key goes to that address alone; redirects are not followed.
  */
 import { join } from 'node:path';
-import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import { jsonIn } from '@gw/contract/internal/json-in';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { findCertificateBundle } from '@gw/envoy/certificate-bundle';
+import { proposedModel } from '@gw/methodology/proposed-model';
 import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
 import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
@@ -62,7 +62,7 @@ export async function providerModels(provider: CustomProvider, { dir, guard, log
   const listed = await listModels(url, provider.key, guard);
   if (listed.ok) {
     writePrivateJson(file, { url, models: listed.value });
-    tellGuesses(listed.value, log);
+    tellModels(listed.value, log);
     return listed.value;
   }
   const known = knownSchema.safeParse(readJson(file)).data;
@@ -74,9 +74,9 @@ export async function providerModels(provider: CustomProvider, { dir, guard, log
 const mostTold = 8;
 
 /** Logs which assumptions receipts are computed with until somebody says more. */
-function tellGuesses(models: readonly string[], log: (line: string) => void): void {
-  log('The provider lists only model names. Until you run ./gw admin models set, receipts assume:');
-  for (const id of models.slice(0, mostTold)) log(`  ${id}: ${guessModel(id).because}.`);
+function tellModels(models: readonly string[], log: (line: string) => void): void {
+  log('The provider lists only model names. Until you run ./gw admin models set, receipts take:');
+  for (const id of models.slice(0, mostTold)) log(`  ${id}: ${proposedModel(id).because}.`);
   if (models.length > mostTold) log(`  and ${models.length - mostTold} more: ./gw admin models list`);
 }
 

@@ -261,17 +261,20 @@ test('its models are read and printed as they stand in gw.yaml, each guess told;
   expect(printed.out).toBe(
     [
       'models:',
-      '  # by its name: it makes embeddings; its size is not known, so receipts take the class embedding',
+      '  # it makes embeddings, with 0.568 billion parameters; https://huggingface.co/BAAI/bge-m3',
       '  - id: bge-m3',
       '    owned_by: acme',
       '    kind: embedding',
-      '    model_class: embedding',
+      '    total_parameters_b: 0.568',
+      '    active_parameters_b: 0.568',
+      '    parameters_source: https://huggingface.co/BAAI/bge-m3',
       '  # by its name: it chats, with 30 billion parameters (3 serve a token)',
       '  - id: qwen3-30b-a3b',
       '    owned_by: acme',
       '    kind: chat',
       '    total_parameters_b: 30',
       '    active_parameters_b: 3',
+      '    parameters_source: "guessed by its name: it chats, with 30 billion parameters (3 serve a token)"',
       '# In a deployment:',
       '#     models:',
       '#       bge-m3: bge-m3',
@@ -284,6 +287,7 @@ test('its models are read and printed as they stand in gw.yaml, each guess told;
   expect((await as('viewer')('GET', at('models', 'qwen3-30b-a3b'))).json()).toMatchObject({
     total_parameters_b: { min: 30, max: 30 },
     active_parameters_b: { min: 3, max: 3 },
+    parameters_source: expect.stringMatching(/^guessed /),
   });
   expect((await as('viewer')('GET', at('deployments', 'acme-pl'))).json().models).toEqual({
     'acme/m-1': 'm1',

@@ -2,7 +2,7 @@
 import { apiError } from '@gw/contract/errors';
 import { apiNames, usualApis } from '@gw/contract/internal/catalogue/apis';
 import { slugSchema } from '@gw/contract/internal/catalogue/field';
-import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
+import { type ProposedModel, proposedModel } from '@gw/methodology/proposed-model';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -55,12 +55,28 @@ const testSchema = z.strictObject({
     .describe('What its entry should have as `apis`; null: it has that'),
   advice: z.array(z.string()).describe('Commands that enter in the catalogue what was found'),
 });
-const guessSchema = z.strictObject({
+/** As it is entered: a count, or the ends of a range. */
+const parametersSchema = z.union([z.number(), z.strictObject({ min: z.number(), max: z.number() })]).nullable();
+const proposedSchema = z.strictObject({
   kind: z.enum(['chat', 'embedding']),
-  total_parameters_b: z.number().nullable(),
-  active_parameters_b: z.number().nullable(),
+  total_parameters_b: parametersSchema,
+  active_parameters_b: parametersSchema,
+  parameters_source: z.string().describe('Begins with "guessed" where the name alone tells it'),
   model_class: z.string().nullable(),
-  because: z.string(),
+  quantization_bits: z.number().nullable(),
+  tokens_per_s: z.number().nullable(),
+  ttft_s: z.number().nullable(),
+});
+const asEntered = (range: ProposedModel['total']) => (range !== null && range.min === range.max ? range.min : range);
+const asProposed = (model: ProposedModel): z.infer<typeof proposedSchema> => ({
+  kind: model.kind,
+  total_parameters_b: asEntered(model.total),
+  active_parameters_b: asEntered(model.active),
+  parameters_source: model.parametersSource,
+  model_class: model.modelClass,
+  quantization_bits: model.bits,
+  tokens_per_s: model.tokensPerS,
+  ttft_s: model.ttftS,
 });
 const modelsSchema = z.strictObject({
   object: z.literal('provider_models'),
@@ -69,7 +85,10 @@ const modelsSchema = z.strictObject({
     z.strictObject({
       id: z.string().describe('As the provider knows it'),
       offered_as: z.array(z.string()).describe('Public ids under which deployments of this provider offer it'),
-      guess: guessSchema.describe('What its name tells, where nobody has said more'),
+      proposed: proposedSchema.describe(
+        'What its entry should say: what is known of the model, or else what its name tells',
+      ),
+      because: z.string().describe('The same as a sentence'),
     }),
   ),
 });
@@ -153,7 +172,7 @@ export function providerRoutes(
         return refuse(reply, invalidTransition('No deployment of it offers a model: name one.'), addresses);
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
-      const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
+      const isEmbedding = (entry?.kind ?? proposedModel(model).kind) === 'embedding';
       const takesTemperature = entry?.takes_temperature ?? true;
       const asked = { calls, model, isEmbedding, takesTemperature };
       const probe = await probeProvider(provider, credentials, asked);
@@ -177,10 +196,10 @@ export function providerRoutes(
       if (!listed.ok) return refuse(reply, apiError('provider_unavailable', { message: listed.error }), addresses);
       const offered = (await offers(id)).flatMap((models) => Object.entries(models));
       const models = listed.value.map((name) => {
-        const { activeB, because, kind, modelClass, totalB } = guessModel(name);
-        const size = { total_parameters_b: totalB, active_parameters_b: activeB, model_class: modelClass };
         const publicIds = offered.filter(([, known]) => known === name).map(([publicId]) => publicId);
-        return { id: name, offered_as: [...new Set(publicIds)], guess: { kind, ...size, because } };
+        const model = proposedModel(name);
+        const offeredAs = [...new Set(publicIds)];
+        return { id: name, offered_as: offeredAs, proposed: asProposed(model), because: model.because };
       });
       return { object: 'provider_models' as const, provider: id, models };
     },

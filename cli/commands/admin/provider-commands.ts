@@ -17,34 +17,27 @@ const modelsSchema = z.object({
     z.object({
       id: z.string(),
       offered_as: z.array(z.string()),
-      guess: z.object({
-        kind: z.string(),
-        total_parameters_b: z.number().nullable(),
-        active_parameters_b: z.number().nullable(),
-        model_class: z.string().nullable(),
-        because: z.string(),
-      }),
+      /** Fields of an entry, as the catalogue takes them. */
+      proposed: z.record(z.string(), z.unknown()),
+      because: z.string(),
     }),
   ),
 });
 type Listed = z.infer<typeof modelsSchema>['models'][number];
 
-const entryOf = ({ guess, id }: Listed, provider: string) => {
-  const { because: _, ...fields } = guess;
-  return {
-    id,
-    owned_by: provider,
-    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)),
-  };
-};
+const entryOf = ({ id, proposed }: Listed, provider: string) => ({
+  id,
+  owned_by: provider,
+  ...Object.fromEntries(Object.entries(proposed).filter(([, value]) => value !== null)),
+});
 
-/** As it stands in `gw.yaml`, each guess beside what it is about. */
+/** As it stands in `gw.yaml`, each entry below what it says in words. */
 function asYaml(models: readonly Listed[], provider: string): string {
   const entries = models.map((each) => {
     const [first = '', ...rest] = stringify([entryOf(each, provider)])
       .trimEnd()
       .split('\n');
-    return [`  # ${each.guess.because}`, ...[first, ...rest].map((line) => `  ${line}`)].join('\n');
+    return [`  # ${each.because}`, ...[first, ...rest].map((line) => `  ${line}`)].join('\n');
   });
   const offers = stringify(Object.fromEntries(models.map(({ id }) => [id, id]))).trimEnd();
   const indented = offers.replace(/^/gm, '#       ');
@@ -91,7 +84,7 @@ async function offerAll(
   for (const each of fresh)
     if (!known.has(each.id)) await api.send('POST', '/operator/v1/models', entryOf(each, arg(0)));
   const value = await api.send('PATCH', path, { models: Object.fromEntries(fresh.map(({ id }) => [id, id])) });
-  const told = fresh.map(({ guess, id }) => `${id}: ${known.has(id) ? 'as the catalogue has it' : guess.because}\n`);
+  const told = fresh.map(({ because, id }) => `${id}: ${known.has(id) ? 'as the catalogue has it' : because}\n`);
   return { value, text: told.join(''), note: `${note}What was guessed is corrected by ./gw admin models set.\n` };
 }
 
@@ -120,7 +113,7 @@ export const providerCommands: readonly AdminCommand[] = [
     name: 'providers import',
     args: ['provider'],
     options: { deployment: 'that is to offer all of them; unless given, they are printed as they stand in gw.yaml' },
-    summary: 'read the list of models of a provider, and say what their names tell of them',
+    summary: 'read the list of models of a provider, and say what is known of them or their names tell',
     run: importModels,
   },
 ];
