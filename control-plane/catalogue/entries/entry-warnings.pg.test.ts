@@ -56,6 +56,11 @@ describe('warnings tell what will not work as one may expect', () => {
     for (const kind of ['regions', 'providers'] as const) await add(kind);
     await warned('models', {}, 'size class');
     expect((await change('models', { model_class: 'small' })).json().warnings).toEqual([]);
+    const guessed = { model_class: 'frontier', parameters_source: 'guessed by its name: it chats' };
+    expect((await change('models', guessed)).json().warnings).toEqual([expect.stringContaining('is a guess')]);
+    // A new class drops what was said of the old one.
+    const stated = (await change('models', { model_class: 'small' })).json();
+    expect([stated.parameters_source, stated.warnings]).toEqual([null, []]);
     await warned('deployments', { telemetry: 'gpu_counters' }, 'GW_GPU_COUNTERS');
     const app = appWith(surroundings);
     expect((await as('viewer', app)('GET', at('deployments', 'acme-pl'))).json().warnings).toEqual([]);

@@ -3,6 +3,7 @@ import { fieldError } from '@gw/contract/errors';
 import type { EntryFields } from '@gw/contract/internal/catalogue/field';
 import { modelFields, modelIdSchema } from '@gw/contract/internal/catalogue/model-fields';
 import { knownTokenizer } from '@gw/contract/internal/tokenizers';
+import { isGuessed } from '@gw/methodology/assumptions';
 import { availableTiers } from '@gw/methodology/tier';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
@@ -44,10 +45,16 @@ export const modelKind: EntryKind<ModelEntry> = {
     const aliases = await aliasesNaming(tx, ({ model }) => model === id);
     return aliases ?? (isIdKept ? null : accountsLimitedTo(tx, id));
   },
-  warnings: (model) =>
-    availableTiers(factsOf(model)).length > 0
+  warnings: (model) => [
+    ...(availableTiers(factsOf(model)).length > 0
       ? []
-      : ['Neither its parameters nor its size class are known: unless its energy is measured, receipts are degraded.'],
+      : ['Neither its parameters nor its size class are known: unless its energy is measured, receipts are degraded.']),
+    ...(isGuessed({ parametersSource: model.parameters_source })
+      ? [
+          `Its size is a guess. If you know it: ./gw admin models set ${model.id} --total <billions> --active <billions> --parameters-source <who says so>.`,
+        ]
+      : []),
+  ],
   rows: {
     list: async (tx) => (await tx.model.findMany({ orderBy: { id: 'asc' } })).map(entryOf),
     changes: (tx, id) =>
@@ -63,7 +70,7 @@ export const modelKind: EntryKind<ModelEntry> = {
   },
 };
 
-const evidenceOf = { parameters_source: ['active_parameters_b', 'total_parameters_b'] } as const;
+const evidenceOf = { parameters_source: ['active_parameters_b', 'total_parameters_b', 'model_class'] } as const;
 
 /** Why the sizes of a model cannot be; null: they can. */
 export function wrongSize({
