@@ -34,6 +34,7 @@ import { jsonText, tableOf } from './numbers.ts';
 import { costTable, partsTable, performanceReport, runText, speedTable, stepsTable } from './performance.ts';
 import { reachTable } from './performance-reach.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
+import { publishedTable } from './published.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatEvents, chatReply, chatRequest, chatStream } from './replies.ts';
 import { classifierRule, exampleRules, screenedEntry, screeningSetsTable } from './screening.ts';
@@ -168,6 +169,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'performance-reach': () => ({ text: reachTable(performanceReport()) }),
   'performance-steps': () => ({ text: stepsTable(performanceReport()) }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
+  published: () => ({ text: publishedTable() }),
   forgeries: () => ({ text: forgeriesTable() }),
   secrets: () => ({ text: secretsTable() }),
   methodologies: () => ({ text: methodologiesTable() }),
