@@ -165,6 +165,18 @@ export const receiptProofSchema = z
   })
   .meta({ id: 'ReceiptProof', description: 'Proof that a receipt is in the append-only log of its account' });
 
+const archivedMonthSchema = z
+  .strictObject({
+    format: z.literal('gw.archived_month/1'),
+    account: z.string(),
+    month: z.string().describe('UTC, as `2025-01`'),
+    receipts: z.int().nonnegative().describe('Versions of receipts of the account in that month'),
+    files_sha256: hash.describe('Digest of `files.txt` of the archive'),
+    note_sha256: hash.describe('Digest of `note.json` of the archive without `signature`, in RFC 8785 form'),
+    at: z.iso.datetime(),
+  })
+  .meta({ id: 'ArchivedMonth', description: 'An entry of the log that is no receipt: the month has left Postgres' });
+
 const node = z.looseObject({ type: z.array(z.string()) });
 
 export const evidencePackSchema = z
@@ -186,7 +198,13 @@ export const evidencePackSchema = z
     sources: z.array(node),
     excluded: z.array(node).describe('Receipts that were requested but are not in the pack, with the reason'),
     log: z
-      .looseObject({ checkpoint: checkpointSchema.nullable() })
+      .looseObject({
+        checkpoint: checkpointSchema.nullable(),
+        archived: z
+          .array(z.strictObject({ index: z.int().nonnegative(), path, month: archivedMonthSchema }))
+          .optional()
+          .describe('The entries of the log that say that a month is archived; absent: none'),
+      })
       .nullable()
       .describe('The signed checkpoint that the proofs of `receipts` lead to; null before the first one'),
     receipts: z.array(node).describe('Every version of each; amounts are decimal strings'),

@@ -3,6 +3,7 @@
  * elsewhere. A detached signature (RFC 7797) covers the manifest of its parts.
  */
 import { methodologyOfHash } from '@gw/methodology/methodologies';
+import type { ArchivedMonth } from './archived-month.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { packContext } from './context.ts';
 import { statedQuantities } from './quantities.ts';
@@ -31,12 +32,21 @@ export interface Excluded {
   readonly log_index?: number;
 }
 
+/** The place of an entry that is no receipt. */
+export interface ArchivedInLog {
+  readonly index: number;
+  readonly path: readonly string[];
+  readonly month: ArchivedMonth;
+}
+
 /** The state of the account's log when the pack was made. */
 export interface PackLog {
   /** Null: it cannot be read. */
   readonly checkpoint: Checkpoint | null;
   /** Proves that the log continues the one of the first `from` entries; null: nobody asked for that. */
   readonly consistency: { readonly from: number; readonly path: readonly string[] } | null;
+  /** All entries of archived months, in the order of the log; absent: none. */
+  readonly archived?: readonly ArchivedInLog[];
   /** Why there are no proofs, in words. */
   readonly fault?: string;
 }

@@ -4,6 +4,7 @@
  * Invariants: a contradiction to something that was signed is a mismatch. Whatever can happen to an honest gateway is named, and is no
  * mismatch: a receipt came late, is not in the log yet although it should be, or was settled. No receipt is kept.
  */
+import { ArchivedCheck } from './archived-check.ts';
 import { CappedList } from './capped-list.ts';
 import { type Checkpoint, checkpointIn } from './checkpoint.ts';
 import { EarlierCheck } from './earlier-check.ts';
@@ -29,6 +30,8 @@ export interface LogVerification {
    * times. Empty for a pack with a filter.
    */
   readonly gaps: readonly (readonly [number, number])[];
+  /** The archived months that the log proves, as `2025-01`. */
+  readonly archived: readonly string[];
   /** Why there are no proofs, in the gateway's words. */
   readonly fault: string | null;
 }
@@ -40,6 +43,7 @@ export class LogCheck {
   readonly #since: EarlierCheck | null;
   readonly #unlogged = new CappedList<string>();
   readonly #indexes = new IndexRuns();
+  readonly #archived = new ArchivedCheck();
   #proven = 0;
 
   /** `earlier`: a checkpoint, or a pack; undefined: nobody kept any. */
@@ -54,6 +58,7 @@ export class LogCheck {
     if (entry.isProven) this.#proven += 1;
     if (isOverdue(entry, checkpoint, head)) this.#unlogged.add(String(node.id));
     for (const index of entry.indexes) this.#indexes.add(index);
+    this.#archived.add(node);
     this.#since?.add(entry);
     return entry.faults;
   }
@@ -66,11 +71,14 @@ export class LogCheck {
     const log = logOf(head);
     const checkpoint = checkpointIn(log?.checkpoint);
     const isFaulty = checkpoint === null && head.log !== null && head.log !== undefined;
+    const archived = this.#archived.finish(head, checkpoint);
+    for (const { index } of archived.proven) this.#indexes.add(index);
     const since = await this.#since?.finish({ head, checkpoint }, trust);
     return {
       mismatches: [
         ...(isFaulty ? [ofPack('log', 'a checkpoint of the log of the account', shown(head.log))] : []),
         ...(checkpoint === null ? [] : await checkSigned(checkpoint, head, trust, 'log.checkpoint')),
+        ...archived.mismatches,
         ...(since?.mismatches ?? []),
       ],
       proven: this.#proven,
@@ -79,6 +87,7 @@ export class LogCheck {
       changed: since?.changed ?? [],
       untold: this.#unlogged.untold + (since?.untold ?? 0),
       gaps: hasAllOfItsTime(head) ? this.#indexes.gaps() : [],
+      archived: archived.proven.map(({ month }) => month),
       fault: typeof log?.fault === 'string' ? log.fault : null,
     };
   }
@@ -99,5 +108,6 @@ export const noLog: Omit<LogVerification, 'mismatches'> = {
   changed: [],
   untold: 0,
   gaps: [],
+  archived: [],
   fault: null,
 };

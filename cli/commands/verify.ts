@@ -175,6 +175,7 @@ function textOf(result: PackVerification): string {
         ]),
     ...routingText(result.routing),
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
+    ...(log.archived.length === 0 ? [] : [`  archived months: ${log.archived.join(', ')}`]),
     ...(log.fault === null ? [] : [`  there are no proofs: ${log.fault}`]),
     ...listed(log.late, (receipt) => `${receipt} is new, and belongs before the earlier pack or checkpoint`),
     ...listed(log.unlogged, (receipt) => `${receipt} is not in the log, although it should be by now`),

@@ -2,7 +2,8 @@
 """Checks an archived month of receipts from its files alone: python3 check_archive.py receipts/2025-01 [receipt id]
 
 Needs nothing but Python 3 and recompute_formulas.py beside it (with its own file). Makes again the digest of each file and of each row,
-and finds each row among the entries, whose digests the batches of the ledger hold. With an id it prints the versions of that receipt:
+and finds each row among the entries, whose digests the batches of the ledger hold. It prints the digest of the note: the entry of the
+month in the log of an account has it as `note_sha256`, and so has `log.archived` of its packs. With an id it prints the versions of that receipt:
 `follow_receipt.py` follows one to what the gateway has signed. The signature is left to a library: `signature.jws` of note.json is
 detached (RFC 7797) over the rest of the note as JSON by RFC 8785. Exit code 1 if anything differs.
 """
@@ -63,7 +64,9 @@ def main(folder, wanted=None):
                 print(row["body"])
     expect(files == note["files"] and receipts == note["receipts"], "note.json")
     expect(receipts - settled == len(entries), "The list of entries")
-    print(f"{note['month']}: {receipts} versions of receipts, {settled} of them settled, in {sum(files.values())} files", file=sys.stderr)
+    stated = {name: value for name, value in note.items() if name != "signature"}
+    counted = f"{receipts} versions of receipts, {settled} of them settled, in {sum(files.values())} files"
+    print(f"{note['month']}: {counted}, note {sha256(canonical(stated).encode())}", file=sys.stderr)
 
 
 if __name__ == "__main__":

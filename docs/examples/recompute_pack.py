@@ -3,7 +3,7 @@
 
 Needs nothing but Python 3 and recompute.py beside it (with its own two files). Makes again the digest of each part, the sums,
 the coverage, and each number of each receipt whose lineage is in the pack, by the methodology documents of the pack, and follows
-each receipt's way to the root of the log. The signatures are left to a library: `signature.jws` is detached (RFC 7797) over
+the way of each receipt and of each archived month to the root of the log. The signatures are left to a library: `signature.jws` is detached (RFC 7797) over
 `manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of the checkpoint. Exit code 1 if anything differs.
 
 It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand; and twice, because the
@@ -170,6 +170,7 @@ class Receipts:
         self.documents, self.unheld = documents, 0
         self.lists = {name: ListDigest() for name in LISTS}
         self.singles, self.parts, self.part = [], [], ListDigest()
+        self.months = {}
         self.last, self.versions, self.receipts, self.logged, self.recomputed = None, 0, 0, 0, 0
 
     def add(self, node, checkpoint):
@@ -180,6 +181,8 @@ class Receipts:
                 self.count(self.last)
         self.last = node
         self.versions += 1
+        month = node["created_at"][:7]
+        self.months[month] = self.months.get(month, 0) + 1
         if self.versions <= PART:
             self.singles.append({"part": node["id"], "sha256": sha256(node)})
         self.part.add(node)
@@ -324,6 +327,23 @@ def read(reader, documents, checks):
     return head, receipts, stated, excluded
 
 
+def check_archived(head, receipts, checks):
+    """What is said of archived months is in the log, and a pack of all of such a month has as many receipts as left."""
+    log, temporal = head.get("log") or {}, head.get("temporal")
+    filters = ("model", "region", "receipt_ids")
+    has_all = temporal is not None and not any(name in head["selection"] for name in filters)
+    for entry in log.get("archived", []):
+        month, checkpoint = entry["month"], log["checkpoint"]
+        name = f"archived month {month['month']}"
+        checks.compare(f"{name}: form", [month["format"], month["account"]], ["gw.archived_month/1", head["account"]])
+        checks.compare(f"{name}: root of the log", checkpoint["root_hash"], in_log(leaf_of(month), entry, checkpoint))
+        year, number = map(int, month["month"].split("-"))
+        begin, end = f"{year:04}-{number:02}-01", f"{year + number // 12:04}-{number % 12 + 1:02}-01"
+        # Times in one form stand in the order of their texts.
+        if has_all and temporal["start"] <= f"{begin}T00:00:00.000Z" and temporal["end"] >= f"{end}T00:00:00.000Z":
+            checks.compare(f"{name}: versions of receipts", month["receipts"], receipts.months.get(month["month"], 0))
+
+
 def check_manifest(head, receipts, excluded, checks):
     manifest = head["manifest"]
     rest = {name: value for name, value in head.items() if name not in ("manifest", "signature")}
@@ -365,6 +385,7 @@ def main(file):
     with open(file) as opened:
         head, receipts, stated, excluded = read(Reader(opened), documents, checks)
     check_manifest(head, receipts, excluded, checks)
+    check_archived(head, receipts, checks)
     check_sums(head, receipts, checks)
     check_lists(head, receipts, stated, checks)
     counted = f"{receipts.versions} receipts, {receipts.recomputed} recomputed, {receipts.logged} in the log"

@@ -25,7 +25,7 @@ export const archiveCommands: readonly AdminCommand[] = [
     name: 'archive give-up',
     args: ['month'],
     options: {},
-    summary: 'cancel the archiving of a month that is not detached yet; it stays in Postgres',
+    summary: 'cancel the archiving of a month whose note is not written yet; it stays in Postgres',
     run: async (call) => shown(await call.api.send('DELETE', `${path}/${encodeURIComponent(call.arg(0))}`)),
   },
 ];

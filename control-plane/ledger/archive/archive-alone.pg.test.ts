@@ -76,6 +76,9 @@ test('an archived receipt is followed to what was signed', async () => {
 test('a pack of archived receipts has them all, with lineages and proofs, by a period and by ids', async () => {
   for (const asked of [
     { from: '2025-01-01', to: '2025-02-01' },
+    // The time of the note is in these.
+    { from: '2025-01-01' },
+    { from: '2025-01-01', model: entries[0]?.receipt.model },
     { receipt_ids: entries.map(({ receipt }) => receipt.id) },
   ]) {
     const payload = { ...asked, include_lineage: true };
@@ -95,9 +98,16 @@ test('a pack of archived receipts has them all, with lineages and proofs, by a p
       mismatches: [],
       receipts: 6,
       recomputed: 6,
-      log: { proven: 6 },
+      log: { proven: 6, archived: ['2025-01'], gaps: [] },
     });
-    writeFileSync(join(dir, 'pack.jsonld'), reply.body);
-    expect(python('recompute_pack.py', join(dir, 'pack.jsonld'))).toMatchObject({ code: 0 });
+    const pack = join(dir, 'pack.jsonld');
+    writeFileSync(pack, reply.body);
+    expect(python('recompute_pack.py', pack)).toMatchObject({ code: 0 });
+    // The archive that the log tells of is this one.
+    const [{ month }] = reply.json().log.archived;
+    expect(month).toMatchObject({ month: '2025-01', receipts: 6, account: accountId });
+    expect(python('check_archive.py', folder).out).toContain(`note ${month.note_sha256}`);
+    writeFileSync(pack, reply.body.replace(month.note_sha256, '0'.repeat(64)));
+    expect(python('recompute_pack.py', pack).out).toContain('archived month 2025-01: root of the log');
   }
 });

@@ -2,8 +2,8 @@
  * Takes a month out of Postgres: asked for, frozen, written, noted and detached, and dropped a week later.
  *
  * Invariants: nothing is detached before its files are stored, read back, and hold the same digests as the batches. One instance at a time works on a
- * month; whoever takes it over, after a death at any moment, goes on where the last one was. The note, its entries in the audit log, and the end of
- * the partition are one transaction, in which nobody is under a legal hold.
+ * month; whoever takes it over, after a death at any moment, goes on where the last one was. Once it has its note, the logs of the accounts are told of
+ * it, so it can only go on. The note and the end of the partition are transactions in which nobody is under a legal hold.
  */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { signed } from '@gw/evidence/signature';
@@ -14,12 +14,13 @@ import { appendAudit } from '../../people/audit/append.ts';
 import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
 import { trustIn } from '../log/sign.ts';
-import { looseName } from '../receipts/archive-files.ts';
-import { type ArchiveNote, firstOf, nextMonth, sealedNote } from '../receipts/archive-notes.ts';
+import { listDigest, looseName } from '../receipts/archive-files.ts';
+import { type ArchiveNote, firstOf, nextMonth, noteIn, sealedNote } from '../receipts/archive-notes.ts';
 import { concerns } from '../receipts/interval-claims.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import type { HeldAccounts } from '../retention/holds.ts';
 import { ArchiveHeldUpError, type MonthOptions, storeObject } from './store-file.ts';
+import { archivedFact, tellLog } from './tell-logs.ts';
 import { accountsOf, closeFiles, writeEntries, writeRows } from './write-files.ts';
 
 export interface ArchiveOptions {
@@ -42,6 +43,8 @@ const restS = 3600;
 interface Claim {
   readonly month: string;
   readonly state: string;
+  /** As it is stored: whether it counts, its seal tells. */
+  readonly note: unknown;
   /** Names the claim as well, and moves when it is renewed. */
   claimed_until: Date;
   /** Set while what holds the month up now would cost as much to find out again. */
@@ -89,7 +92,7 @@ async function take({ db }: ArchiveOptions, tried: readonly string[]): Promise<C
         -- Nor does any rest for longer.
         AND (rests_until BETWEEN CURRENT_TIMESTAMP AND CURRENT_TIMESTAMP + ${restS}::int * INTERVAL '1 second') IS NOT TRUE
       ORDER BY receipt_archives.month LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING to_char(month, 'YYYY-MM') AS month, state, claimed_until`;
+    RETURNING to_char(month, 'YYYY-MM') AS month, state, note, claimed_until`;
   return claim ?? null;
 }
 
@@ -128,18 +131,47 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
   await writeRows(own);
   await writeEntries(own);
   await expectBatches(own, options.key);
-  const written = await closeFiles(own);
   claim.isCostly = false;
-  const chain = await endOfChain(db);
-  const note: ArchiveNote = { format: 'gw.archived/1', month, ...written, chain, at: options.now().toISOString() };
-  const stated = Buffer.from(JSON.stringify({ ...note, signature: await signed(note, options.key) }));
-  await storeObject(options.objects, looseName(month, 'note.json'), stated);
+  const accounts = await accountsOf(db, month);
+  const note = (await notedBefore(options, claim)) ?? (await noteMonth(options, own, accounts));
+  for (const accountId of accounts) {
+    await goOn();
+    await tellLog(options, accountId, note);
+  }
   await goOn();
-  await detach(options, note);
+  await detach(options, note, accounts);
   log.info(
     { month, receipts: note.receipts, place: options.objects.place },
     'a month of receipts is archived, and its partition detached',
   );
+}
+
+/** The note of a try that has died: its files are the same, and logs of accounts may tell of it. */
+async function notedBefore({ db, seals }: ArchiveOptions, { month, note: stored }: Claim): Promise<ArchiveNote | null> {
+  const note = noteIn(stored, month, seals);
+  return note !== null && note.files_sha256 === (await listDigest(db, month)) ? note : null;
+}
+
+async function noteMonth(
+  options: ArchiveOptions,
+  own: MonthOptions,
+  accounts: readonly string[],
+): Promise<ArchiveNote> {
+  const { db, key, now, objects, seals } = options;
+  const { goOn, month } = own;
+  const written = await closeFiles(own);
+  const chain = await endOfChain(db);
+  const note: ArchiveNote = { format: 'gw.archived/1', month, ...written, chain, at: now().toISOString() };
+  const stated = Buffer.from(JSON.stringify({ ...note, signature: await signed(note, key) }));
+  await storeObject(objects, looseName(month, 'note.json'), stated);
+  await goOn();
+  await db.$transaction(async (tx) => {
+    await expectNoHold(tx, options, accounts);
+    const noted = await tx.$executeRaw`
+      UPDATE receipt_archives SET note = ${JSON.stringify(sealedNote(note, seals))}::json WHERE month = ${firstOf(month)}::date AND state = 'frozen'`;
+    if (noted === 0) throw new ArchiveHeldUpError('It was given up.');
+  });
+  return note;
 }
 
 /** Holds a month up to whose receipts something still has to happen: it would be lost. */
@@ -196,31 +228,22 @@ async function expectNoHold(tx: Queryable, { held }: ArchiveOptions, accounts: r
   if (one !== undefined) throw new ArchiveHeldUpError(`A legal hold is on ${one}.`);
 }
 
-const actor = { kind: 'system', id: 'archive', name: null } as const;
-
-async function detach(options: ArchiveOptions, note: ArchiveNote): Promise<void> {
-  const { db, now, seals } = options;
-  const { files_sha256, month } = note;
-  const accounts = await accountsOf(db, month);
-  await db.$transaction(
+async function detach(options: ArchiveOptions, note: ArchiveNote, accounts: readonly string[]): Promise<void> {
+  const { files_sha256, month, receipts } = note;
+  await options.db.$transaction(
     async (tx) => {
       await expectNoHold(tx, options, accounts);
-      const at = now();
-      const target = `receipts:${month}`;
-      const said = { actor, action: archivedAction, target, requestId: null };
-      // The chain of an account before that of the operators, as everywhere.
-      for (const accountId of accounts) await appendAudit(tx, at, { ...said, accountId, after: { files_sha256 } });
-      await appendAudit(tx, at, { ...said, accountId: null, after: { receipts: note.receipts, files_sha256 } });
-      await tx.$executeRaw`
-        UPDATE receipt_archives SET note = ${JSON.stringify(sealedNote(note, seals))}::json WHERE month = ${firstOf(month)}::date AND state = 'frozen'`;
+      await appendAudit(tx, options.now(), {
+        ...archivedFact(month),
+        accountId: null,
+        after: { receipts, files_sha256 },
+      });
       // Last of all: from here on nobody reads or writes receipts until the transaction ends.
       await tx.$executeRaw`SELECT detach_receipt_month(${firstOf(month)}::date)`;
     },
     { timeout: 120_000, maxWait: 10_000 },
   );
 }
-
-const archivedAction = 'gw.archived';
 
 async function drop(options: ArchiveOptions, month: string): Promise<void> {
   await expectChecked(options.db, month);

@@ -1,9 +1,9 @@
 /**
  * Checks the archive against its notes: that each month has one that is sealed, that the list of its files is the one that the note names, and that
- * each object of it is in the store as it was written: the files, the list, the checkpoints, the note, and the parts of facts that receipts name.
+ * each object of it is in the store as it was written: the files, the list, the checkpoints, the note, and the parts of facts that receipts name; and
+ * that the log of each account tells of it.
  * Whether the files have all receipts, the batches tell, which are compared with them (check-batches.ts).
  */
-import { createHash } from 'node:crypto';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { jsonIn } from '@gw/contract/internal/json-in';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
@@ -15,6 +15,7 @@ import { z } from 'zod';
 import type { ObjectStore } from '../../shared/objects/objects.ts';
 import { type Fault, noteFaults } from '../integrity/faults.ts';
 import { goRound, type RoundPace, type RoundPage, type RoundPlace } from '../integrity/rounds.ts';
+import { archivedName, type StoredEntry, tellsOf } from '../log/archived-leaf.ts';
 import { trustIn } from '../log/sign.ts';
 import {
   ArchiveBrokenError,
@@ -22,7 +23,7 @@ import {
   bytesDigest,
   fileColumns,
   linesOf,
-  listedFiles,
+  listDigest,
   looseName,
   objectName,
   partName,
@@ -140,9 +141,7 @@ async function faultsOfMonth(
   const number = numberOf(month);
   if (note === null) return [{ name: month, number, fault: 'its note is not sealed by the gateway' }];
   const faults: (Fault | null)[] = [];
-  const digest = createHash('sha256');
-  for await (const piece of listedFiles(db, month)) digest.update(piece);
-  if (digest.digest('hex') !== note.files_sha256)
+  if ((await listDigest(db, month)) !== note.files_sha256)
     faults.push({ name: month, number, fault: 'the list of its files is not the one that was sealed' });
   for (const [file, sha256] of [
     ['files.txt', note.files_sha256],
@@ -151,10 +150,31 @@ async function faultsOfMonth(
     const name = looseName(month, file);
     faults.push(faultIn(name, number, sha256, await objects.get(name)));
   }
+  faults.push(...(await faultsOfLogs({ db, objects }, note)));
   const name = looseName(month, 'note.json');
   const fault = await faultOfNote(await objects.get(name), note, trustIn(key));
   return [...faults, fault === null ? null : { name, number, fault }].filter((each) => each !== null);
 }
+
+/** Each account with receipts in the month has a log that tells of this archive. */
+async function faultsOfLogs({ db, objects }: Pick<ArchiveCheckOptions, 'db' | 'objects'>, note: ArchiveNote) {
+  const bytes = await objects.get(looseName(note.month, 'checkpoints.jsonl'));
+  if (bytes === null || bytesDigest(bytes) !== note.checkpoints_sha256) return [];
+  const accounts = bytes
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => accountSchema.parse(JSON.parse(line)).account);
+  const rows = await db.$queryRaw<(StoredEntry & { account_id: string })[]>`
+    SELECT account_id, receipt_id, encode(leaf_hash, 'hex') AS leaf, archived FROM receipt_log
+    WHERE receipt_id = ${archivedName(note.month)} AND account_id = ANY (${accounts})`;
+  const told = new Set(rows.flatMap((row) => (tellsOf(row.account_id, row, note) ? row.account_id : [])));
+  return accounts
+    .filter((account) => !told.has(account))
+    .map((name) => ({ name, number: numberOf(note.month), fault: 'its log does not tell of the archive' }));
+}
+
+const accountSchema = z.looseObject({ account: z.string() });
 
 const statedSchema = archiveNoteSchema.extend({ signature: z.unknown() });
 

@@ -166,7 +166,7 @@ async function ask(
   return ok(viewOf(defined(row, month), seals));
 }
 
-/** Only a month that was not detached can be given up. It is remembered, with the files that stay in the store of objects; a next try replaces them. */
+/** Only a month that has no note yet can be given up: with it, the logs of the accounts begin to tell of the archive. It is remembered, with the files that stay in the store of objects; a next try replaces them. */
 async function giveUp(
   context: Context,
   seals: Seals,
@@ -176,7 +176,7 @@ async function giveUp(
   const outcome = await changed(context, change, 'archive.given_up', month, async (tx) => {
     const [open] = await tx.$queryRaw<{ files: number }[]>`
       SELECT (SELECT count(*)::float8 FROM receipt_archive_files f WHERE f.month = a.month) AS files FROM receipt_archives a
-      WHERE month = ${firstOf(month)}::date AND state IN ('asked', 'frozen')`;
+      WHERE month = ${firstOf(month)}::date AND state IN ('asked', 'frozen') AND note IS NULL`;
     if (open === undefined) return null;
     await tx.$executeRaw`SELECT thaw_receipt_month(${firstOf(month)}::date)`;
     const left = open.files === 0 ? '' : ` Files of it that stay in the object store: ${open.files} or more.`;

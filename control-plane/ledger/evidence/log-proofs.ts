@@ -5,12 +5,12 @@
  * Invariant: every entry that the log has of a receipt in the pack is in the pack, whatever it says.
  */
 import type { Checkpoint } from '@gw/evidence/checkpoint';
-import type { Excluded, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
+import type { ArchivedInLog, Excluded, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
+import { archivedOf, isArchived, isReceipt } from '../log/archived-leaf.ts';
 import { goingOn } from '../log/routes.ts';
 import { hasCheckpoints, inclusionPaths, LogBrokenError } from '../log/tree.ts';
-import { isOfMonth } from '../receipts/archive-notes.ts';
 import { replacedBodies } from '../receipts/read-rows.ts';
 import { notGenuine } from './select.ts';
 
@@ -65,11 +65,29 @@ export async function logOf(
     return { checkpoint, consistency: null, fault: 'The newest checkpoint cannot be read.' };
   }
   try {
-    return { checkpoint, consistency: earlierSize === null ? null : await goingOn(db, checkpoint, earlierSize) };
+    const consistency = earlierSize === null ? null : await goingOn(db, checkpoint, earlierSize);
+    const archived = await archivedIn(db, accountId, checkpoint.tree_size);
+    return { checkpoint, consistency, ...(archived.length > 0 && { archived }) };
   } catch (error) {
     if (!(error instanceof LogBrokenError)) throw error;
     return { checkpoint, consistency: null, fault: error.message };
   }
+}
+
+/** The entries of archived months, whatever the pack was asked for: they are few. */
+async function archivedIn(db: Database, accountId: string, size: number): Promise<ArchivedInLog[]> {
+  const found = await db.$queryRaw<{ index: number; receipt_id: string; leaf: string; archived: string }[]>`
+    SELECT index::float8 AS index, receipt_id, encode(leaf_hash, 'hex') AS leaf, archived FROM receipt_log
+    WHERE account_id = ${accountId} AND archived IS NOT NULL AND index < ${size} ORDER BY receipt_log.index`;
+  const indexes = found.map(({ index }) => index);
+  const paths = found.length === 0 ? [] : await inclusionPaths(db, accountId, indexes, size);
+  return found.map((entry, at) => {
+    const { index } = entry;
+    const month = archivedOf(accountId, entry);
+    if (month === null)
+      throw new LogBrokenError(`The entry ${index} of the log of receipts does not say what it said.`);
+    return { index, path: paths[at] ?? [], month };
+  });
 }
 
 const nameOf = (id: string, version: number | null): string => `${id}:${version}`;
@@ -91,7 +109,7 @@ async function entriesOf(
       : Prisma.sql`created_at >= ${period.from} AND created_at < ${period.to}`;
   const found = await db.$queryRaw<LogEntry[]>`
     SELECT index::float8 AS index, receipt_id, version, encode(leaf_hash, 'hex') AS leaf, content_sha256 AS content FROM receipt_log
-    WHERE account_id = ${accountId} AND index < ${size} AND ${those}
+    WHERE account_id = ${accountId} AND index < ${size} AND ${isReceipt} AND ${those}
     ORDER BY index`;
   const entries = new Map<string, LogEntry[]>();
   for (const entry of found) {
@@ -154,7 +172,7 @@ async function missedByFilter(
       AND NOT EXISTS (
         SELECT 1 FROM receipts r
         WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
-      AND NOT ${isOfMonth(Prisma.sql`l.receipt_id`, archived)}
+      AND l.${isReceipt} AND NOT ${isArchived(archived)}
     GROUP BY l.receipt_id, l.version ORDER BY index LIMIT ${mostMissed}`;
   const altered = await db.$queryRaw<{ receipt_id: string; version: number }[]>`
     SELECT r.id AS receipt_id, r.version FROM integrity_faults f

@@ -147,8 +147,8 @@ test('an audit entry that somebody with the database has put there is no fault o
 
 test('an entry that was put far behind the others is found, and holds the check up for no time', async () => {
   for (const index of ['4000000000000000', '9223372036854775807'])
-    await stores.tamper(`INSERT INTO receipt_log SELECT account_id, ${index}, receipt_id || ${index}, version, created_at, leaf_hash, content_sha256, seal,
-      seal_key FROM receipt_log WHERE account_id = '${accountId}' AND index = 3`);
+    await stores.tamper(`INSERT INTO receipt_log SELECT account_id, ${index}, receipt_id || ${index}, version, created_at, leaf_hash, content_sha256, archived,
+      seal, seal_key FROM receipt_log WHERE account_id = '${accountId}' AND index = 3`);
   expect(await check()).toEqual(expect.arrayContaining([`${accountId} 602 missing`, `${accountId} 768 missing`]));
 });
 

@@ -16,6 +16,7 @@ import { entrySeal, LogBrokenError, nodeName, readNodes, rootOf } from '../log/t
 import type { StoredTexts } from '../receipts/compressed-rows.ts';
 import { readRows, replacedBodies, storedColumns, textColumns } from '../receipts/read-rows.ts';
 import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
+import { archivedFaults } from './check-archived-leaves.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPace, type RoundPlace } from './rounds.ts';
 
@@ -96,6 +97,8 @@ interface EntryRow extends Omit<StoredTexts, 'body'>, TextSeal {
   /** The leaf hash of the receipt as it is stored; null if it is gone, which the check of the receipts reports. */
   readonly body: string | null;
   readonly stored: string | null;
+  /** The content of the entry of an archived month. */
+  readonly archived: string | null;
 }
 
 /** A page, and one more if there is more, however far away. */
@@ -104,7 +107,7 @@ const entriesFrom = (db: Database, accountId: string, index: number): Promise<En
     db,
     Prisma.sql`
   SELECT l.index::float8 AS index, l.receipt_id, l.version, l.created_at, encode(l.leaf_hash, 'hex') AS leaf,
-    l.content_sha256 AS content, encode(l.seal, 'hex') AS seal, l.seal_key::int AS id,
+    l.content_sha256 AS content, l.archived, encode(l.seal, 'hex') AS seal, l.seal_key::int AS id,
     ${textColumns}, r.content_sha256 AS stored
   FROM receipt_log l
   LEFT JOIN receipts r ON r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version
@@ -137,6 +140,7 @@ async function entryFaults(
   });
   return [
     ...forged.map(({ index }) => ({ number: index, fault: 'forged' })),
+    ...(await archivedFaults({ db, seals }, accountId, entries)),
     ...altered.filter(({ index }) => genuine.has(index)).map(({ index }) => ({ number: index, fault: 'altered' })),
     ...replaced.filter(({ index }) => genuine.has(index)).map(({ index }) => ({ number: index, fault: 'replaced' })),
   ];

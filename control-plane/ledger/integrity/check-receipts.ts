@@ -7,8 +7,9 @@
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import { isArchived, isReceipt } from '../log/archived-leaf.ts';
 import { entrySeal, type SealedLeaf } from '../log/tree.ts';
-import { archivedMonths, isOfMonth } from '../receipts/archive-notes.ts';
+import { archivedMonths } from '../receipts/archive-notes.ts';
 import { readRows, replacedRows, storedColumns } from '../receipts/read-rows.ts';
 import { newerThanPresent } from '../receipts/restore.ts';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
@@ -183,7 +184,7 @@ async function removedSince(
 ): Promise<Fault[]> {
   const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
   const removed = new Map<string, Fault>();
-  // The batches tell what is missing in an archived month.
+  // The batches tell what is missing in a month that is archived.
   const archived = await archivedMonths(db, seals);
   for (let from = Prisma.sql`(l.receipt_id, l.version) > (${after.id}, ${after.version})`; ; ) {
     const page = await db.$queryRaw<LoggedRow[]>`
@@ -194,7 +195,7 @@ async function removedSince(
         AND NOT EXISTS (
           SELECT 1 FROM receipts r
           WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
-        AND NOT ${isOfMonth(Prisma.sql`l.receipt_id`, archived)}
+        AND l.${isReceipt} AND NOT ${isArchived(archived)}
       ORDER BY l.receipt_id, l.version, l.content_sha256, l.account_id LIMIT ${pageSize}`;
     for (const { accountId, index, ...leaf } of page)
       if (seals.textFault('gw.log_entry', entrySeal(accountId, index, leaf), leaf) === null)

@@ -69,7 +69,7 @@ export async function reportPlanted(seals: Seals, accountId: string, planted: re
 
 const tailAfter = (tx: Queryable, accountId: string, after: string): Promise<TailRow[]> => tx.$queryRaw<TailRow[]>`
   SELECT index::text AS place, receipt_id AS "receiptId", version, created_at AS "createdAt", encode(leaf_hash, 'hex') AS hash,
-    content_sha256 AS "contentSha256", encode(seal, 'hex') AS seal, seal_key::int AS id
+    content_sha256 AS "contentSha256", archived, encode(seal, 'hex') AS seal, seal_key::int AS id
   FROM receipt_log WHERE account_id = ${accountId} AND index > ${after}::bigint ORDER BY index LIMIT ${pageSize}`;
 
 /** The levels that are stored, above the entries, of a log as large as a double can count. */

@@ -3,7 +3,7 @@
  * is kept.
  *
  * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction. Each entry is sealed, for
- * its place: what somebody else has added is none (tail.ts).
+ * its place: what somebody else has added is none (tail.ts). An entry is of a receipt, or of an archived month (archived-leaf.ts).
  */
 import { defined, elementAt } from '@gw/contract/internal/defined';
 import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
@@ -28,6 +28,8 @@ export interface Leaf {
   /** Hexadecimal. */
   readonly hash: string;
   readonly contentSha256: string;
+  /** The content of the entry of an archived month; absent or null: it is of a receipt. */
+  readonly archived?: string | null;
 }
 
 export interface SealedLeaf extends Leaf, TextSeal {}
@@ -71,18 +73,20 @@ export async function appendLeaves(
   const before = await logSize(tx, accountId);
   const size = before + leaves.length;
   const rows = leaves.map((leaf, at) => {
-    const { contentSha256, createdAt, hash, receiptId, version } = leaf;
+    const { archived = null, contentSha256, createdAt, hash, receiptId, version } = leaf;
     const index = before + at;
     const { id, seal } = seals.sealText('gw.log_entry', entrySeal(accountId, index, leaf));
     const created_at = createdAt.toISOString();
     const content_sha256 = contentSha256;
-    return { index, receipt_id: receiptId, version, created_at, leaf_hash: hash, content_sha256, seal, seal_key: id };
+    const own = { index, receipt_id: receiptId, version, created_at, leaf_hash: hash, content_sha256, archived };
+    return { ...own, seal, seal_key: id };
   });
   await tx.$executeRaw`
-    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, seal, seal_key)
-    SELECT ${accountId}, index, receipt_id, version, created_at, decode(leaf_hash, 'hex'), content_sha256, decode(seal, 'hex'), seal_key
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256, archived, seal, seal_key)
+    SELECT ${accountId}, index, receipt_id, version, created_at, decode(leaf_hash, 'hex'), content_sha256, archived, decode(seal, 'hex'),
+      seal_key
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (index bigint, receipt_id text, version int,
-      created_at timestamptz, leaf_hash text, content_sha256 text, seal text, seal_key smallint)`;
+      created_at timestamptz, leaf_hash text, content_sha256 text, archived text, seal text, seal_key smallint)`;
   await storeNodes(
     tx,
     accountId,

@@ -4,7 +4,7 @@
  *
  * Invariant: what is read of a file is what was written: its digest is compared. Few files are in memory at a time, whoever reads.
  */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { Prisma, type Queryable } from '@gw/prisma/client';
@@ -113,6 +113,13 @@ export async function* listedFiles(db: Queryable, month: string): AsyncGenerator
     if (page.length > 0) yield `${page.map(listedFile).join('\n')}\n`;
     after = page.length < filesAtOnce ? null : (page.at(-1) ?? null);
   }
+}
+
+/** The digest of that list, which the note has. */
+export async function listDigest(db: Queryable, month: string): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const piece of listedFiles(db, month)) digest.update(piece);
+  return digest.digest('hex');
 }
 
 /** A row of the ledger, as a file has it; its texts are strings. */

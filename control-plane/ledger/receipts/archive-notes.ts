@@ -76,6 +76,13 @@ export async function archivesIn(
   return found.map(({ month, note }) => ({ month, note: noteIn(note, month, seals) }));
 }
 
+/** All notes that the gateway has sealed, also of months that are not detached yet. */
+export async function sealedNotes(db: Queryable, seals: Seals): Promise<ArchiveNote[]> {
+  const found = await db.$queryRaw<{ month: string; note: unknown }[]>`
+    SELECT to_char(month, 'YYYY-MM') AS month, note FROM receipt_archives WHERE note IS NOT NULL`;
+  return found.flatMap(({ month, note }) => noteIn(note, month, seals) ?? []);
+}
+
 /** The months whose notes count. */
 export const archivedMonths = async (db: Queryable, seals: Seals): Promise<string[]> =>
   (await archivesIn(db, seals)).flatMap(({ month, note }) => (note === null ? [] : month));

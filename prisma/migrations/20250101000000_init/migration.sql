@@ -1344,13 +1344,13 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION freeze_receipt_month(DATE) FROM PUBLIC;
 
--- Gives up an archive whose partition is still there. Which files of it are in the store of objects stays known.
+-- Gives up an archive that has no note yet: the logs of the accounts tell of one that has. Which files of it are in the store of objects stays known.
 CREATE FUNCTION thaw_receipt_month(first_day DATE) RETURNS VOID LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '3s' AS $$
 BEGIN
   UPDATE receipt_archives SET state = 'given_up', claimed_until = NULL, rests_until = NULL, problem = NULL
-  WHERE month = first_day AND state IN ('asked', 'frozen');
-  IF NOT FOUND THEN RAISE EXCEPTION 'this month is not being archived'; END IF;
+  WHERE month = first_day AND state IN ('asked', 'frozen') AND note IS NULL;
+  IF NOT FOUND THEN RAISE EXCEPTION 'this month is not being archived, or has its note'; END IF;
   EXECUTE format('ALTER TABLE %I DROP CONSTRAINT IF EXISTS receipts_archived', receipt_partition(first_day));
 END $$;
 REVOKE EXECUTE ON FUNCTION thaw_receipt_month(DATE) FROM PUBLIC;
@@ -1634,19 +1634,22 @@ CREATE TRIGGER "receipts_recounted" AFTER UPDATE ON "receipts" REFERENCING OLD T
 
 -- # The log of receipts: an append-only Merkle tree (RFC 6962) for each account, with signed checkpoints
 
--- Each version of a receipt has a row, and one more if its first version was settled after it was logged.
+-- Each version of a receipt has a row, and one more if its first version was settled after it was logged. So has each month of the account that
+-- was archived: with the version 0, and as its `receipt_id` a name like `archived:2025-01`.
 CREATE TABLE "receipt_log" (
   "account_id" TEXT NOT NULL,
   -- From 0, without gaps.
   "index" BIGINT NOT NULL,
   "receipt_id" TEXT NOT NULL,
   "version" INTEGER NOT NULL,
-  -- The time of the call.
+  -- The time of the call, or of the archive's note.
   "created_at" TIMESTAMPTZ(3) NOT NULL,
-  -- SHA-256 over 0x00 and the receipt as JSON by RFC 8785.
+  -- SHA-256 over 0x00 and the receipt, or what is said of the month, as JSON by RFC 8785.
   "leaf_hash" BYTEA NOT NULL CHECK (octet_length("leaf_hash") = 32),
-  -- The digest of the ledger's row as it was logged.
+  -- The digest of the ledger's row as it was logged; empty for a month.
   "content_sha256" TEXT NOT NULL,
+  -- The content of the entry of an archived month, as JSON by RFC 8785; null for a receipt.
+  "archived" TEXT,
   -- Over all of these, by a key that the database does not hold.
   "seal" BYTEA NOT NULL,
   "seal_key" SMALLINT NOT NULL,
@@ -1656,6 +1659,7 @@ CREATE TABLE "receipt_log" (
 CREATE UNIQUE INDEX "receipt_log_receipt_id_version_content_sha256_account_id_key"
   ON "receipt_log" ("receipt_id", "version", "content_sha256", "account_id");
 CREATE INDEX "receipt_log_account_id_created_at_idx" ON "receipt_log" ("account_id", "created_at");
+CREATE INDEX "receipt_log_archived_idx" ON "receipt_log" ("account_id", "index") WHERE "archived" IS NOT NULL;
 
 -- The hashes of complete subtrees of 16, 256, 4,096 and so on leaves: every fourth level.
 CREATE TABLE "receipt_log_nodes" (

@@ -173,6 +173,7 @@ function linesOf(found: PackVerification): string[] {
     ...listed(left, untoldExcluded),
     `Numbers made again: ${number(recomputed)}; without a lineage: ${number(receipts - recomputed)}`,
     `Proven to be in the log: ${number(log.proven)}; not in it yet: ${number(receipts - log.proven)}`,
+    ...(log.archived.length === 0 ? [] : [`Archived months: ${log.archived.join(', ')}`]),
     ...(log.fault === null ? [] : [`There are no proofs: ${log.fault}`]),
     ...listed(asked, log.untold),
     ...listed(

@@ -1,0 +1,106 @@
+/** Archived months in a pack; with a database: control-plane/ledger/archive/archive-alone.pg.test.ts. */
+import { readFileSync } from 'node:fs';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import type { Receipt } from '@gw/contract/receipt';
+import { bytesOf, spanHashOf } from '@gw/testing/evidence/made-packs';
+import { expect, test } from 'vitest';
+import { type ArchivedMonth, archivedHash } from './archived-month.ts';
+import { canonicalText } from './canonical.ts';
+import { signedCheckpoint } from './checkpoint.ts';
+import { inclusionSpans, leafHash } from './merkle.ts';
+import type { ArchivedInLog, PackContents } from './pack.ts';
+import { packText } from './pack-writer.ts';
+import { verifyPack } from './verify.ts';
+
+const example = new URL('../docs/examples/receipt.json', import.meta.url);
+const receipt = JSON.parse(readFileSync(example, 'utf8')) as Receipt;
+const key = signingKeyOf('01'.repeat(32));
+const month: ArchivedMonth = {
+  format: 'gw.archived_month/1',
+  account: 'acct_1',
+  month: receipt.created_at.slice(0, 7),
+  receipts: 4,
+  files_sha256: '1'.repeat(64),
+  note_sha256: '2'.repeat(64),
+  at: '2027-01-10T00:00:00.000Z',
+};
+/** The month is the entry 2. */
+const at = 2;
+const receipts = [0, 1, 3, 4].map((index) => ({
+  index,
+  receipt: { ...receipt, id: `rcpt_01a1fd70-f1c0-7000-8000-00000000000${index}` },
+}));
+const leaves = receipts.map((each) => leafHash(canonicalText(each.receipt))).toSpliced(at, 0, archivedHash(month));
+const hash = spanHashOf(leaves);
+const size = leaves.length;
+const pathOf = (index: number) => inclusionSpans(index, size).map(hash);
+const own: ArchivedInLog = { index: at, path: pathOf(at), month };
+const year = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' };
+
+interface Made {
+  readonly archived?: readonly unknown[];
+  readonly selection?: Record<string, string>;
+  readonly only?: number;
+}
+
+/** Verifies a pack that is signed, whatever it says. */
+async function verified({ archived, only = receipts.length, selection = year }: Made) {
+  const completeUntil = new Date('2027-02-01T00:00:00Z');
+  const checkpoint = await signedCheckpoint(
+    { account: 'acct_1', size, root: hash({ begin: 0, end: size }), completeUntil, issued: completeUntil },
+    key,
+  );
+  const contents: PackContents = {
+    id: '00000000-0000-4000-8000-000000000001',
+    issuedAt: new Date(0),
+    baseUrl: 'https://gw.example',
+    accountId: 'acct_1',
+    selection,
+    excluded: [],
+    period: { from: new Date(String(selection.from)), to: new Date(String(selection.to)) },
+    receipts: receipts
+      .slice(0, only)
+      .map(({ index, receipt: each }) => ({ receipt: each, lineage: null, log: { index, path: pathOf(index) } })),
+    log: { checkpoint, consistency: null, ...(archived && { archived: archived as ArchivedInLog[] }) },
+  };
+  const pack = JSON.parse(await packText(contents, key));
+  const { log, mismatches } = await verifyPack(bytesOf(pack), { trust: { thumbprint: key.publicJwk.kid } });
+  return { archived: log.archived, gaps: log.gaps, mismatches };
+}
+
+test('the entry of an archived month is proven, and is no gap', async () => {
+  expect(await verified({ archived: [own] })).toEqual({ archived: ['2026-11'], gaps: [], mismatches: [] });
+  expect(await verified({})).toEqual({ archived: [], gaps: [[2, 2]], mismatches: [] });
+});
+
+const forged = (changes: object): unknown => ({ ...own, month: { ...month, ...changes } });
+test.each<[string, readonly unknown[], string]>([
+  ['of another month', [forged({ month: '2026-10' })], 'the entry 2 of the log'],
+  ['with another count', [forged({ receipts: 3 })], 'the entry 2 of the log'],
+  ['of other files', [forged({ files_sha256: '3'.repeat(64) })], 'the entry 2 of the log'],
+  ['of another account', [forged({ account: 'acct_2' })], 'the entry 2 of the log'],
+  ['with a further member', [forged({ object: 'gw.receipt' })], 'the entry 2 of the log'],
+  ['at another place', [{ ...own, index: 1, path: pathOf(1) }], 'the entry 1 of the log'],
+  ['without a way to the root', [{ ...own, path: [] }], 'the entry 2 of the log'],
+  ['that is a receipt', [{ index: 1, path: pathOf(1), month: receipts[1]?.receipt }], 'the entry 1 of the log'],
+  ['that is nothing', [null], 'the entry nothing of the log'],
+  ['said twice', [own, own], 'each month once'],
+])('an entry of an archived month %s is named', async (_, archived, expected) => {
+  const { mismatches } = await verified({ archived });
+  expect(mismatches).toEqual([expect.objectContaining({ receipt: null, field: 'log.archived', expected })]);
+});
+
+test('a pack of the whole month has as many receipts as were archived', async () => {
+  expect((await verified({ archived: [own], only: 3 })).mismatches).toEqual([
+    {
+      receipt: null,
+      field: 'log.archived',
+      expected: '4 versions of receipts in 2026-11, as were archived',
+      found: '3',
+    },
+  ]);
+  const part = { ...year, from: '2026-11-02T00:00:00.000Z' };
+  expect((await verified({ archived: [own], only: 3, selection: part })).mismatches).toEqual([]);
+  const filtered = { ...year, model: String(receipt.model) };
+  expect((await verified({ archived: [own], only: 3, selection: filtered })).mismatches).toEqual([]);
+});
