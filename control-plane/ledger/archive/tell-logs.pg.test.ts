@@ -6,10 +6,13 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { archivedHash, archivedMonthIn } from '@gw/evidence/archived-month';
 import { checkpointIn } from '@gw/evidence/checkpoint';
 import { isIncluded } from '@gw/evidence/merkle';
+import { verifyPack } from '@gw/evidence/verify';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
 import { roundAtOnce, silentLog } from '@gw/testing/control-plane/fixtures';
+import { longPackOf } from '@gw/testing/control-plane/long-pack';
+import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { forFile } from '@gw/testing/for-file';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { checkLogs } from '../integrity/check-log.ts';
@@ -40,7 +43,7 @@ const entriesOf = (month: string, count: number, accountId: string): Entry[] =>
   Array.from({ length: count }, (_, n) => entryFrom(callAt(`${month}-1${n}T10:00:00Z`), { accountId }));
 
 /** Asks for the archive of a month that has three receipts of the first account and one of the second. */
-async function asked(month: string, other = entriesOf(month, 1, accounts[1])): Promise<void> {
+async function archiveAsked(month: string, other = entriesOf(month, 1, accounts[1])): Promise<void> {
   await ensurePartitions(options().db, new Date(`${month}-01`), 1);
   await running.store(...entriesOf(month, 3, accounts[0]), ...other);
   await appendReceipts(options());
@@ -50,7 +53,7 @@ async function asked(month: string, other = entriesOf(month, 1, accounts[1])): P
     .$executeRaw`INSERT INTO receipt_archives (month, asked_by) VALUES (${`${month}-01`}::date, 'test')`;
 }
 async function archived(month: string, other?: Entry[]): Promise<ArchiveNote> {
-  await asked(month, other);
+  await archiveAsked(month, other);
   await archiveMonths(options());
   const row = await archiveOf(month);
   expect(row.state).toBe('detached');
@@ -97,7 +100,7 @@ function dying(n: number, isAfter: boolean): ArchiveOptions {
 
 test('an archive that dies at any moment tells each log once, under a signed checkpoint, before the month is detached', async () => {
   const month = '2025-01';
-  await asked(month);
+  await archiveAsked(month);
   const before = new Map<string, number>();
   for (const accountId of accounts)
     before.set(accountId, await running.stores.db.receiptLogEntry.count({ where: { accountId } }));
@@ -135,11 +138,18 @@ test('an archive that dies at any moment tells each log once, under a signed che
     SELECT chain FROM audit WHERE action = 'gw.archived' ORDER BY chain`;
   expect(told.map(({ chain }) => chain)).toEqual([...accounts, 'operators']);
   expect(await faults()).toEqual([]);
+  // A job builds this pack, in windows one of which has the time of the note.
+  const asked = { from: '2026-01-01' };
+  const pack = await longPackOf(running.stores.db, key, { accountId: accounts[0], asked, now: new Date() });
+  expect(await verifyPack(bytesOf(pack), { trust: { thumbprint: key.publicJwk.kid } })).toMatchObject({
+    mismatches: [],
+    log: { archived: [month], fault: null },
+  });
 });
 
 test('a month that has its note cannot be given up any more', async () => {
   const month = '2025-02';
-  await asked(month);
+  await archiveAsked(month);
   let asks = 0;
   // It asks when it begins, when it writes the note, and when it detaches.
   const held: ArchiveOptions['held'] = async () => ({ all: asks++ === 2, accounts: new Set() });

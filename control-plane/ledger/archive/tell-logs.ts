@@ -6,7 +6,7 @@
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { dayMs } from '@gw/contract/internal/durations';
-import type { Database, Queryable } from '@gw/prisma/client';
+import type { Queryable } from '@gw/prisma/client';
 import { type AuditFact, appendAudit } from '../../people/audit/append.ts';
 import type { LogOptions } from '../log/append.ts';
 import { archivedLeaf, archivedName } from '../log/archived-leaf.ts';
@@ -19,12 +19,12 @@ const patient = { timeout: 60_000, maxWait: 10_000 };
 
 export async function tellLog(options: LogOptions, accountId: string, note: ArchiveNote): Promise<void> {
   const { db, now, seals } = options;
-  const receipts = await countOf(db, accountId, note.month);
   const planted = await db.$transaction(async (tx) => {
     await lockLog(tx, accountId);
     // Nothing is put behind what somebody else has put there.
     const tail = await cleanTail(tx, seals, accountId, await signedSize(tx, accountId));
     if (!(await isTold(tx, accountId, note.month))) {
+      const receipts = await countOf(tx, accountId, note.month);
       await appendLeaves(tx, seals, accountId, [archivedLeaf(accountId, note, receipts)]);
       const { files_sha256 } = note;
       await appendAudit(tx, now(), { ...archivedFact(note.month), accountId, after: { files_sha256 } });
@@ -51,7 +51,7 @@ async function isTold(tx: Queryable, accountId: string, month: string): Promise<
 }
 
 /** Day by day, since a statement has only seconds. */
-async function countOf(db: Database, accountId: string, month: string): Promise<number> {
+async function countOf(db: Queryable, accountId: string, month: string): Promise<number> {
   let count = 0;
   for (let from = firstOf(month).getTime(); from < nextMonth(month).getTime(); from += dayMs) {
     const found = await db.$queryRaw<{ count: number }[]>`
