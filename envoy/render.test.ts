@@ -56,6 +56,7 @@ describe('envoy --mode validate', () => {
   it.each([
     ['a key that stands twice in one map, where Envoy would silently take the last', 'a: 1\na: 2', 'unique'],
     ['a placeholder that nobody fills', `a: \${UNKNOWN}`, 'UNKNOWN'],
+    ['a placeholder that is a part of a text', `a: "x\${NODE_ID}"`, 'NODE_ID'],
   ])('refuses %s', (_what, template, error) => {
     writeFileSync(join(dir, 'envoy.template.yaml'), template);
     for (const filter of ['degraded.lua', 'lease.lua', 'anthropic.lua']) writeFileSync(join(dir, filter), '');

@@ -149,9 +149,10 @@ function filledTemplate(text: string, values: ReadonlyMap<string, unknown>): str
   for (const error of template.errors) throw error;
   visit(template, {
     Scalar: (_, node) => {
-      const [, name] = /^\$\{(.+)\}$/.exec(String(node.value)) ?? [];
-      if (name === undefined) return;
-      if (!values.has(name)) throw new Error(`envoy.template.yaml names ${name}, which render.ts does not know.`);
+      const text = String(node.value);
+      if (!text.includes('${')) return;
+      const name = text.slice(2, -1);
+      if (!values.has(name)) throw new Error(`envoy.template.yaml names ${text}, which render.ts does not know.`);
       node.value = values.get(name);
     },
   });

@@ -17,7 +17,7 @@ test.each([
   ['o1024', null],
   ['BAAI/bge-m3', null],
 ])('the vocabulary of %s is taken to be %s', (id, tokenizer) => {
-  expect(customModel(id).tokenizer).toBe(tokenizer);
+  expect(customModel(id, 'https://llm.example.com/v1').tokenizer).toBe(tokenizer);
 });
 
 test('the simulated models name vocabularies that there are, but for one that is never counted', () => {

@@ -126,8 +126,8 @@ function tokenizerOf(id: string): string | null {
 }
 
 /** A model of which only the name is known; `./gw up` says what is taken for it. */
-export function customModel(id: string): Prisma.ModelCreateManyInput {
-  const { active, bits, kind, modelClass, parametersSource, total, tokensPerS, ttftS } = proposedModel(id);
+export function customModel(id: string, baseUrl: string): Prisma.ModelCreateManyInput {
+  const { active, bits, kind, modelClass, parametersSource, total, tokensPerS, ttftS } = proposedModel(id, baseUrl);
   return {
     id,
     ownedBy: 'custom',

@@ -158,7 +158,7 @@ async function seedCustom(tx: Transaction, provider: CustomProvider): Promise<vo
     update: access,
   });
   await tx.model.deleteMany({ where: { ownedBy: 'custom', id: { notIn: [...provider.models] } } });
-  await tx.model.createMany({ data: provider.models.map(customModel), skipDuplicates: true });
+  await tx.model.createMany({ data: provider.models.map((id) => customModel(id, provider.url)), skipDuplicates: true });
   const gridZone = provider.gridZone ?? customRegion.gridZone;
   await tx.region.upsert({
     where: { code: customRegion.code },

@@ -62,7 +62,7 @@ export async function providerModels(provider: CustomProvider, { dir, guard, log
   const listed = await listModels(url, provider.key, guard);
   if (listed.ok) {
     writePrivateJson(file, { url, models: listed.value });
-    tellModels(listed.value, log);
+    tellModels(listed.value, url, log);
     return listed.value;
   }
   const known = knownSchema.safeParse(readJson(file)).data;
@@ -74,9 +74,9 @@ export async function providerModels(provider: CustomProvider, { dir, guard, log
 const mostTold = 8;
 
 /** Logs which assumptions receipts are computed with until somebody says more. */
-function tellModels(models: readonly string[], log: (line: string) => void): void {
-  log('The provider lists only model names. Until you run ./gw admin models set, receipts take:');
-  for (const id of models.slice(0, mostTold)) log(`  ${id}: ${proposedModel(id).because}.`);
+function tellModels(models: readonly string[], url: string, log: (line: string) => void): void {
+  log('Until you run ./gw admin models set, receipts are based on:');
+  for (const id of models.slice(0, mostTold)) log(`  ${id}: ${proposedModel(id, url).because}.`);
   if (models.length > mostTold) log(`  and ${models.length - mostTold} more: ./gw admin models list`);
 }
 

@@ -172,7 +172,7 @@ export function providerRoutes(
         return refuse(reply, invalidTransition('No deployment of it offers a model: name one.'), addresses);
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
-      const isEmbedding = (entry?.kind ?? proposedModel(model).kind) === 'embedding';
+      const isEmbedding = (entry?.kind ?? proposedModel(model, provider.base_url).kind) === 'embedding';
       const takesTemperature = entry?.takes_temperature ?? true;
       const asked = { calls, model, isEmbedding, takesTemperature };
       const probe = await probeProvider(provider, credentials, asked);
@@ -197,7 +197,7 @@ export function providerRoutes(
       const offered = (await offers(id)).flatMap((models) => Object.entries(models));
       const models = listed.value.map((name) => {
         const publicIds = offered.filter(([, known]) => known === name).map(([publicId]) => publicId);
-        const model = proposedModel(name);
+        const model = proposedModel(name, provider.base_url);
         const offeredAs = [...new Set(publicIds)];
         return { id: name, offered_as: offeredAs, proposed: asProposed(model), because: model.because };
       });

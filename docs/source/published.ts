@@ -13,6 +13,8 @@ interface PublishedFigure {
   readonly published: number;
   /** A model as a provider names it. */
   readonly model: string;
+  /** Whose service it is; absent: nobody's that is known. */
+  readonly provider?: string;
   /** Prompt and completion. */
   readonly tokens: readonly [number, number];
   readonly pue: number;
@@ -40,6 +42,7 @@ const jegham = '[Jegham et al., arXiv 2505.09598](https://arxiv.org/abs/2505.095
 const epoch = '[Epoch AI](https://epoch.ai/gradient-updates/how-much-energy-does-chatgpt-use)';
 const openai = '[OpenAI](https://blog.samaltman.com/the-gentle-singularity)';
 const mistral = '[Mistral AI](https://mistral.ai/news/our-contribution-to-a-global-environmental-standard-for-ai)';
+const gpt4o = { model: 'gpt-4o', provider: 'https://api.openai.com/v1' } as const;
 const energy = { amount: 'energy_wh', pue: 1.2 } as const;
 const lifeCycle = {
   source: mistral,
@@ -61,16 +64,17 @@ export const publishedFigures: readonly PublishedFigure[] = [
     call: 'median prompt of Gemini; its model and tokens are not stated',
     published: 0.24,
     model: 'gemini-2.5-flash',
+    provider: 'https://generativelanguage.googleapis.com/v1beta/openai',
     tokens: [200, 300],
     ...energy,
     pue: 1.09,
   },
-  { source: openai, call: 'average query of ChatGPT', published: 0.34, model: 'gpt-4o', tokens: [200, 500], ...energy },
+  { source: openai, call: 'average query of ChatGPT', published: 0.34, ...gpt4o, tokens: [200, 500], ...energy },
   {
     source: epoch,
     call: 'GPT-4o, 500 tokens of output',
     published: 0.3,
-    model: 'gpt-4o',
+    ...gpt4o,
     tokens: [100, 500],
     ...energy,
   },
@@ -78,7 +82,7 @@ export const publishedFigures: readonly PublishedFigure[] = [
     source: epoch,
     call: 'GPT-4o, 10,000 tokens of input',
     published: 2.5,
-    model: 'gpt-4o',
+    ...gpt4o,
     tokens: [10_000, 500],
     ...energy,
   },
@@ -86,7 +90,7 @@ export const publishedFigures: readonly PublishedFigure[] = [
     source: epoch,
     call: 'GPT-4o, 100,000 tokens of input',
     published: 40,
-    model: 'gpt-4o',
+    ...gpt4o,
     tokens: [100_000, 500],
     ...energy,
   },
@@ -106,7 +110,7 @@ export const publishedFigures: readonly PublishedFigure[] = [
     tokens: [500, 5000],
     ...energy,
   },
-  { source: jegham, call: 'GPT-4o, short', published: 0.42, model: 'gpt-4o', tokens: [100, 300], ...energy, pue: 1.12 },
+  { source: jegham, call: 'GPT-4o, short', published: 0.42, ...gpt4o, tokens: [100, 300], ...energy, pue: 1.12 },
   {
     source: jegham,
     call: 'DeepSeek-R1, long; its hidden reasoning is not stated',
@@ -135,8 +139,16 @@ export const publishedFigures: readonly PublishedFigure[] = [
 const units = { energy_wh: 'Wh', carbon_g: 'g', water_ml: 'mL' } as const;
 
 export function besideOurs(figure: PublishedFigure) {
-  const { amount, boundary = 'comprehensive', model: name, pue, tokens, zone = 'USA' } = figure;
-  const { active, bits, kind, parametersSource, tokensPerS, total, ttftS } = proposedModel(name);
+  const {
+    amount,
+    boundary = 'comprehensive',
+    model: name,
+    provider = 'https://llm.example.com/v1',
+    pue,
+    tokens,
+    zone = 'USA',
+  } = figure;
+  const { active, bits, kind, parametersSource, tokensPerS, total, ttftS } = proposedModel(name, provider);
   const [promptTokens, completionTokens] = tokens;
   const assessed = assess({
     requestedTier: 'parametric',

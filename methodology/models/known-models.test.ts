@@ -17,6 +17,8 @@ test.each<[string, number, number, number, number]>([
   ['accounts/fireworks/models/deepseek-v3', 671, 671, 37, 37],
   ['deepseek-ai/DeepSeek-R1-0528-FP8', 671, 671, 37, 37],
   ['RedHatAI/Llama-4-Scout-17B-16E-Instruct-w4a16', 109, 109, 17, 17],
+  ['models/gemini-2.5-flash', 440, 440, 44, 132],
+  ['google/gemma-7b-GGUF', 8.54, 8.54, 8.54, 8.54],
 ])('%s has %d to %d billion parameters, of which %d to %d serve a token', (id, totalMin, totalMax, min, max) => {
   expect(findModel(id)).toMatchObject({ total: { min: totalMin, max: totalMax }, active: { min, max } });
 });
@@ -28,6 +30,10 @@ test.each([
   'gpt-oss',
   'phi-4-mini-of-ours',
   'openai/',
+  'acme/gpt-4o',
+  '/gpt-4o',
+  'acme/finetunes/gpt-oss-120b',
+  'chat-latest',
   '',
   'constructor',
 ])('nothing is known of %j, whatever it begins or ends with', (id) => {
@@ -35,19 +41,27 @@ test.each([
 });
 
 test('a short name that stands for models of two sizes finds neither', () => {
+  const bare = (name: string) => name.slice(name.lastIndexOf('/') + 1).toLowerCase();
   const sizes = new Map<string, Set<string>>();
   for (const { active, names, total } of ecologits.rows)
     for (const name of names) {
-      const short = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
-      sizes.set(short, (sizes.get(short) ?? new Set()).add(JSON.stringify([total, active])));
+      const size = JSON.stringify([total, active]);
+      sizes.set(bare(name), (sizes.get(bare(name)) ?? new Set()).add(size));
     }
-  const shared = [...sizes].filter(([name, each]) => each.size > 1 && !names().has(name)).map(([name]) => name);
+  const ofCards = new Set(cards.rows.flatMap(({ names }) => names.map(bare)));
+  const shared = [...sizes].filter(([name, each]) => each.size > 1 && !ofCards.has(name)).map(([name]) => name);
   expect(shared.map(findModel)).toEqual(shared.map(() => null));
 });
 
-/** The names that models have without a maker. */
-const names = () =>
-  new Set([...cards.rows, ...ecologits.rows].flatMap((row) => row.names).map((name) => name.toLowerCase()));
+test.each([
+  ['gpt-oss-20b', 4],
+  ['unsloth/gpt-oss-20b-BF16', null],
+  ['gpt-oss-120b-fp8', null],
+  ['deepseek-r1', null],
+  ['someone/DeepSeek-R1-AWQ', 4],
+])('%s has weights of %s bits', (id, bits) => {
+  expect(findModel(id)?.bits).toBe(bits);
+});
 
 test('each has an address as its source, and no more parameters at work than there are', () => {
   for (const { names: known } of [...cards.rows, ...ecologits.rows])

@@ -61,12 +61,23 @@ function described(kind: ProposedModel['kind'], total: ParameterRange, active: P
   return `it ${kind === 'embedding' ? 'makes embeddings' : 'chats'}, with ${says(total)} billion parameters${serving}`;
 }
 
-export function proposedModel(id: string): ProposedModel {
+/** `baseUrl`: of the provider; how fast a model is, is known of its maker's own service alone. */
+export function proposedModel(id: string, baseUrl: string): ProposedModel {
   const known = findModel(id);
   if (known !== null) {
-    const { source, ...fields } = known;
-    const because = `${described(known.kind, known.total, known.active)}; ${source}`;
-    return Object.assign(fields, { modelClass: null, parametersSource: source, because });
+    const { active, bits, kind, makersHost, source, total } = known;
+    const isMakers = URL.parse(baseUrl)?.hostname === makersHost;
+    return {
+      kind,
+      total,
+      active,
+      modelClass: null,
+      bits,
+      tokensPerS: isMakers ? known.tokensPerS : null,
+      ttftS: isMakers ? known.ttftS : null,
+      parametersSource: source,
+      because: `${described(kind, total, active)}; ${source}`,
+    };
   }
   return guessedModel(id);
 }

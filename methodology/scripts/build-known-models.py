@@ -6,7 +6,7 @@
 
 Each row is a model as its provider names it, with billions of parameters: all of them (`total`) and those that serve a
 token (`active`), each a number or the ends of a range. `estimated` marks counts that its maker has not published.
-Tokens per second and seconds to the first token are those of the provider's own service.
+`maker` is whoever serves a model that nobody else does; tokens per second and seconds to the first token are those of its service.
 """
 import json
 import re
@@ -17,10 +17,12 @@ from tables import ECOLOGITS, MPL, member, write
 
 NOTICE = MPL.format(file="ecologits/data/models.json") + (
     ". Changed: the form; of the sources of each model the first is kept; warnings other than of an architecture that is not "
-    "published, and models whose weights are packed, are left out."
+    "published, and models whose weights are packed or whose name stands for changing models, are left out."
 )
-# Their counts are of packed weights, which hold several parameters each.
-PACKED = re.compile(r"-(4bit|awq|gptq)$", re.IGNORECASE)
+# Their counts are of packed weights, which hold several parameters each, or rounded.
+PACKED = re.compile(r"-(4bit|awq|gptq|gguf)$", re.IGNORECASE)
+# It names no model: what it stands for changes.
+UNSPECIFIC = {"chat-latest"}
 
 
 def amount(value):
@@ -39,6 +41,8 @@ def row_of(model: dict, aliases: dict) -> dict:
     row = {"names": names, "total": total, "active": active}
     if "model-arch-not-released" in (model["warnings"] or []):
         row["estimated"] = True
+    if "/" not in model["name"]:
+        row["maker"] = model["provider"]
     deployment = model["deployment"] or {}
     for name, field in (("tps", "tokens_per_s"), ("ttft", "ttft_s")):
         if deployment.get(name) is not None:
@@ -56,7 +60,7 @@ def main() -> None:
         if (each["provider"], name) not in known:
             name, other = other, name
         aliases.setdefault((each["provider"], name), []).append(other)
-    models = [model for model in data["models"] if not PACKED.search(model["name"])]
+    models = [each for each in data["models"] if not PACKED.search(each["name"]) and each["name"] not in UNSPECIFIC]
     head = {"notice": NOTICE, "licence": "MPL-2.0", "source": "EcoLogits 0.11.3", "unit": "billions of parameters"}
     write("ecologits-models.json", head, sorted((row_of(model, aliases) for model in models), key=lambda row: row["names"]))
 

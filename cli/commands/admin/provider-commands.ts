@@ -113,7 +113,7 @@ export const providerCommands: readonly AdminCommand[] = [
     name: 'providers import',
     args: ['provider'],
     options: { deployment: 'that is to offer all of them; unless given, they are printed as they stand in gw.yaml' },
-    summary: 'read the list of models of a provider, and say what is known of them or their names tell',
+    summary: "list a provider's models with what is known of each, or guessed from its name",
     run: importModels,
   },
 ];
