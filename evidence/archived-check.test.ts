@@ -1,9 +1,13 @@
 /** Archived months in a pack; with a database: control-plane/ledger/archive/archive-alone.pg.test.ts. */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Receipt } from '@gw/contract/receipt';
 import { bytesOf, spanHashOf } from '@gw/testing/evidence/made-packs';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type ArchivedMonth, archivedHash } from './archived-month.ts';
 import { canonicalText } from './canonical.ts';
 import { signedCheckpoint } from './checkpoint.ts';
@@ -38,13 +42,41 @@ const own: ArchivedInLog = { index: at, path: pathOf(at), month };
 const year = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' };
 
 interface Made {
-  readonly archived?: readonly unknown[];
+  readonly archived?: unknown;
   readonly selection?: Record<string, string>;
+  readonly from?: number;
   readonly only?: number;
+  readonly hasCheckpoint?: boolean;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-archived-check-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const script = fileURLToPath(new URL('../docs/examples/recompute_pack.py', import.meta.url));
+/** Returns what the program finds that shares nothing with the product. */
+function python(pack: string): string[] {
+  const file = join(folder, 'pack.jsonld');
+  writeFileSync(file, pack);
+  const { status, stderr, stdout } = spawnSync('python3', ['-B', script, file], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  const found = stdout.split('\n').filter((line) => line.startsWith('archived'));
+  expect(status, stdout).toBe(found.length > 0 ? 1 : 0);
+  return found;
 }
 
 /** Verifies a pack that is signed, whatever it says. */
-async function verified({ archived, only = receipts.length, selection = year }: Made) {
+async function verified(made: Made) {
+  const text = await packOf(made);
+  const { log, mismatches } = await verifyPack(bytesOf(JSON.parse(text)), { trust: { thumbprint: key.publicJwk.kid } });
+  return { archived: log.archived, gaps: log.gaps, mismatches, python: python(text) };
+}
+
+async function packOf({
+  archived,
+  from = 0,
+  hasCheckpoint = true,
+  only = receipts.length,
+  selection = year,
+}: Made): Promise<string> {
   const completeUntil = new Date('2027-02-01T00:00:00Z');
   const checkpoint = await signedCheckpoint(
     { account: 'acct_1', size, root: hash({ begin: 0, end: size }), completeUntil, issued: completeUntil },
@@ -58,23 +90,36 @@ async function verified({ archived, only = receipts.length, selection = year }: 
     selection,
     excluded: [],
     period: { from: new Date(String(selection.from)), to: new Date(String(selection.to)) },
-    receipts: receipts
-      .slice(0, only)
-      .map(({ index, receipt: each }) => ({ receipt: each, lineage: null, log: { index, path: pathOf(index) } })),
-    log: { checkpoint, consistency: null, ...(archived && { archived: archived as ArchivedInLog[] }) },
+    receipts: receipts.slice(from, only).map(({ index, receipt: each }) => ({
+      receipt: each,
+      lineage: null,
+      ...(hasCheckpoint && { log: { index, path: pathOf(index) } }),
+    })),
+    log: {
+      checkpoint: hasCheckpoint ? checkpoint : null,
+      consistency: null,
+      ...(archived !== undefined && { archived: archived as ArchivedInLog[] }),
+    },
   };
-  const pack = JSON.parse(await packText(contents, key));
-  const { log, mismatches } = await verifyPack(bytesOf(pack), { trust: { thumbprint: key.publicJwk.kid } });
-  return { archived: log.archived, gaps: log.gaps, mismatches };
+  return packText(contents, key);
 }
 
 test('the entry of an archived month is proven, and is no gap', async () => {
-  expect(await verified({ archived: [own] })).toEqual({ archived: ['2026-11'], gaps: [], mismatches: [] });
-  expect(await verified({})).toEqual({ archived: [], gaps: [[2, 2]], mismatches: [] });
+  expect(await verified({ archived: [own] })).toEqual({ archived: ['2026-11'], gaps: [], mismatches: [], python: [] });
+  expect(await verified({})).toEqual({ archived: [], gaps: [[2, 2]], mismatches: [], python: [] });
+});
+
+test('an archived month before the receipts of a pack makes no gap', async () => {
+  const part = { ...year, from: '2026-11-02T00:00:00.000Z' };
+  expect(await verified({ archived: [own], from: 3, selection: part })).toMatchObject({
+    archived: ['2026-11'],
+    gaps: [],
+    mismatches: [],
+  });
 });
 
 const forged = (changes: object): unknown => ({ ...own, month: { ...month, ...changes } });
-test.each<[string, readonly unknown[], string]>([
+test.each<[string, unknown, string]>([
   ['of another month', [forged({ month: '2026-10' })], 'the entry 2 of the log'],
   ['with another count', [forged({ receipts: 3 })], 'the entry 2 of the log'],
   ['of other files', [forged({ files_sha256: '3'.repeat(64) })], 'the entry 2 of the log'],
@@ -84,10 +129,22 @@ test.each<[string, readonly unknown[], string]>([
   ['without a way to the root', [{ ...own, path: [] }], 'the entry 2 of the log'],
   ['that is a receipt', [{ index: 1, path: pathOf(1), month: receipts[1]?.receipt }], 'the entry 1 of the log'],
   ['that is nothing', [null], 'the entry nothing of the log'],
+  ['with fewer than no receipts', [forged({ receipts: -1 })], 'the entry 2 of the log'],
+  ['with a month that there is not', [forged({ month: '2026-13' })], 'the entry 2 of the log'],
+  ['with a way of other things', [{ ...own, path: ['x', 1, null] }], 'the entry 2 of the log'],
   ['said twice', [own, own], 'each month once'],
+  ['that is no list', { own }, 'entries of archived months'],
+  ['among too many', Array(1201).fill(null), 'at most 1200 months'],
 ])('an entry of an archived month %s is named', async (_, archived, expected) => {
-  const { mismatches } = await verified({ archived });
-  expect(mismatches).toEqual([expect.objectContaining({ receipt: null, field: 'log.archived', expected })]);
+  const found = await verified({ archived });
+  expect(found.mismatches).toEqual([expect.objectContaining({ receipt: null, field: 'log.archived', expected })]);
+  expect(found.python).not.toEqual([]);
+});
+
+test('an archived month without a checkpoint is named', async () => {
+  const found = await verified({ archived: [own], hasCheckpoint: false });
+  expect(found.mismatches).toContainEqual(expect.objectContaining({ field: 'log.archived' }));
+  expect(found.python).toEqual([expect.stringContaining('a checkpoint for its place in the log')]);
 });
 
 test('a pack of the whole month has as many receipts as were archived', async () => {
@@ -99,6 +156,7 @@ test('a pack of the whole month has as many receipts as were archived', async ()
       found: '3',
     },
   ]);
+  expect((await verified({ archived: [own], only: 0 })).mismatches).toEqual([expect.objectContaining({ found: '0' })]);
   const part = { ...year, from: '2026-11-02T00:00:00.000Z' };
   expect((await verified({ archived: [own], only: 3, selection: part })).mismatches).toEqual([]);
   const filtered = { ...year, model: String(receipt.model) };

@@ -16,7 +16,7 @@ interface Proven {
   readonly receipts: number;
 }
 
-/** No honest pack has receipts of more. */
+/** No honest pack has more, nor receipts of more. */
 const mostMonths = 1200;
 const field = 'log.archived';
 
@@ -37,11 +37,14 @@ export class ArchivedCheck {
     const stated = isNode(head.log) && head.log.archived !== undefined ? head.log.archived : [];
     if (!Array.isArray(stated))
       return { proven: [], mismatches: [ofPack(field, 'entries of archived months', shown(stated))] };
+    if (stated.length > mostMonths)
+      return { proven: [], mismatches: [ofPack(field, `at most ${mostMonths} months`, shown(stated.length))] };
     const proven: Proven[] = [];
+    const months = new Set<string>();
     const mismatches: PackMismatch[] = [];
     for (const each of stated) {
       const month = provenIn(each, head, checkpoint);
-      const isAgain = proven.some((other) => other.month === month?.month);
+      const isAgain = month !== null && months.has(month.month);
       if (month === null || isAgain) {
         const { index, month: said } = isNode(each) ? each : {};
         mismatches.push(
@@ -50,13 +53,15 @@ export class ArchivedCheck {
         continue;
       }
       proven.push(month);
+      months.add(month.month);
       mismatches.push(...this.#compare(head, month));
     }
     return { proven, mismatches };
   }
 
   #compare(head: Node, { month, receipts }: Proven): PackMismatch[] {
-    const found = this.#counts.get(month);
+    const counted = this.#counts.get(month);
+    const found = counted === undefined ? 0 : counted;
     if (found === receipts || !hasAllOfItsTime(head) || !isWithin(head, month)) return [];
     return [ofPack(field, `${receipts} versions of receipts in ${month}, as were archived`, shown(found))];
   }

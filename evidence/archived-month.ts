@@ -34,6 +34,7 @@ export function archivedMonthIn(value: unknown): ArchivedMonth | null {
     typeof month === 'string' &&
     /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) &&
     Number.isSafeInteger(receipts) &&
+    Number(receipts) >= 0 &&
     isHash(files_sha256) &&
     isHash(note_sha256) &&
     typeof at === 'string' &&

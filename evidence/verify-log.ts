@@ -72,7 +72,8 @@ export class LogCheck {
     const checkpoint = checkpointIn(log?.checkpoint);
     const isFaulty = checkpoint === null && head.log !== null && head.log !== undefined;
     const archived = this.#archived.finish(head, checkpoint);
-    for (const { index } of archived.proven) this.#indexes.add(index);
+    // A pack has the months of all times, so they say nothing of where its receipts begin and end.
+    for (const { index } of archived.proven) this.#indexes.fill(index);
     const since = await this.#since?.finish({ head, checkpoint }, trust);
     return {
       mismatches: [

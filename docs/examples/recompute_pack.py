@@ -24,6 +24,16 @@ APART = ["date", "model", "provider", "region", "grid_basis", "simulated"]
 COUNTS = ["prompt_tokens", "completion_tokens"]
 KINDS = {"telemetry": "measured", "parametric": "modelled", "proxy": "estimated", "degraded": "degraded"}
 LISTS = ["simulated", "degraded", "restated", "superseded"]
+HASH = re.compile("[0-9a-f]{64}")
+ARCHIVED = {
+    "account": re.compile(".*", re.DOTALL),
+    "at": re.compile(".*", re.DOTALL),
+    "files_sha256": HASH,
+    "format": re.compile("gw[.]archived_month/1"),
+    "month": re.compile("[0-9]{4}-(0[1-9]|1[0-2])"),
+    "note_sha256": HASH,
+}
+MOST_MONTHS = 1200
 PART = 1000
 PIECE = 1 << 20
 
@@ -281,10 +291,11 @@ def leaf_of(receipt):
 
 def in_log(leaf, place, checkpoint):
     """The root that the way of an entry leads to; None if there is no such entry."""
-    index, size = place["index"], checkpoint["tree_size"]
-    if type(index) is not int or type(size) is not int or not 0 <= index < size:
+    index, size, path = place.get("index"), checkpoint["tree_size"], place.get("path")
+    if type(index) is not int or type(size) is not int or not 0 <= index < size or type(path) is not list:
         return None
-    return root_of(leaf, index, size, place["path"])
+    is_way = all(isinstance(each, str) and HASH.fullmatch(each) for each in path)
+    return root_of(leaf, index, size, path) if is_way else None
 
 
 def documents_of(reader):
@@ -327,15 +338,32 @@ def read(reader, documents, checks):
     return head, receipts, stated, excluded
 
 
+def is_archived_month(said):
+    """Whether it has the members that an entry of an archived month has, each in its form, and no others."""
+    if type(said) is not dict or said.keys() != {*ARCHIVED, "receipts"}:
+        return False
+    in_form = all(isinstance(said[name], str) and form.fullmatch(said[name]) for name, form in ARCHIVED.items())
+    return in_form and type(said["receipts"]) is int and 0 <= said["receipts"] < 1 << 53
+
+
 def check_archived(head, receipts, checks):
     """What is said of archived months is in the log, and a pack of all of such a month has as many receipts as left."""
     log, temporal = head.get("log") or {}, head.get("temporal")
     filters = ("model", "region", "receipt_ids")
     has_all = temporal is not None and not any(name in head["selection"] for name in filters)
-    for entry in log.get("archived", []):
-        month, checkpoint = entry["month"], log["checkpoint"]
+    archived, checkpoint, months = log.get("archived", []), log.get("checkpoint"), set()
+    if not checks.compare("archived months: a list", type(archived) is list and len(archived) <= MOST_MONTHS, True):
+        return
+    for at, entry in enumerate(archived):
+        month = entry.get("month") if type(entry) is dict else None
+        if not checks.compare(f"archived month, entry {at}: form", is_archived_month(month), True):
+            continue
         name = f"archived month {month['month']}"
-        checks.compare(f"{name}: form", [month["format"], month["account"]], ["gw.archived_month/1", head["account"]])
+        checks.compare(f"{name}: listed once", month["month"] not in months, True)
+        months.add(month["month"])
+        checks.compare(f"{name}: account", month["account"], head["account"])
+        if not checks.compare(f"{name}: a checkpoint for its place in the log", checkpoint is not None, True):
+            continue
         checks.compare(f"{name}: root of the log", checkpoint["root_hash"], in_log(leaf_of(month), entry, checkpoint))
         year, number = map(int, month["month"].split("-"))
         begin, end = f"{year:04}-{number:02}-01", f"{year + number // 12:04}-{number % 12 + 1:02}-01"
