@@ -143,24 +143,20 @@ async function faultsOfMonth(
   const faults: (Fault | null)[] = [];
   if ((await listDigest(db, month)) !== note.files_sha256)
     faults.push({ name: month, number, fault: 'the list of its files is not the one that was sealed' });
-  for (const [file, sha256] of [
-    ['files.txt', note.files_sha256],
-    ['checkpoints.jsonl', note.checkpoints_sha256],
-  ] as const) {
-    const name = looseName(month, file);
-    faults.push(faultIn(name, number, sha256, await objects.get(name)));
-  }
-  faults.push(...(await faultsOfLogs({ db, objects }, note)));
+  const list = looseName(month, 'files.txt');
+  faults.push(faultIn(list, number, note.files_sha256, await objects.get(list)));
+  const signed = looseName(month, 'checkpoints.jsonl');
+  const checkpoints = await objects.get(signed);
+  const altered = faultIn(signed, number, note.checkpoints_sha256, checkpoints);
+  faults.push(...(altered !== null || checkpoints === null ? [altered] : await faultsOfLogs(db, note, checkpoints)));
   const name = looseName(month, 'note.json');
   const fault = await faultOfNote(await objects.get(name), note, trustIn(key));
   return [...faults, fault === null ? null : { name, number, fault }].filter((each) => each !== null);
 }
 
 /** Each account with receipts in the month has a log that tells of this archive. */
-async function faultsOfLogs({ db, objects }: Pick<ArchiveCheckOptions, 'db' | 'objects'>, note: ArchiveNote) {
-  const bytes = await objects.get(looseName(note.month, 'checkpoints.jsonl'));
-  if (bytes === null || bytesDigest(bytes) !== note.checkpoints_sha256) return [];
-  const accounts = bytes
+async function faultsOfLogs(db: Database, note: ArchiveNote, checkpoints: Buffer): Promise<Fault[]> {
+  const accounts = checkpoints
     .toString()
     .split('\n')
     .slice(0, -1)
