@@ -6,22 +6,22 @@
  * it, so it can only go on. The note and the end of the partition are transactions in which nobody is under a legal hold.
  */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
-import { signed } from '@gw/evidence/signature';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { appendAudit } from '../../people/audit/append.ts';
 import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
+import type { FaultKind } from '../integrity/acknowledge.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
 import { trustIn } from '../log/sign.ts';
-import { listDigest, looseName } from '../receipts/archive-files.ts';
-import { type ArchiveNote, firstOf, nextMonth, noteIn, sealedNote } from '../receipts/archive-notes.ts';
+import { type ArchiveNote, firstOf, nextMonth } from '../receipts/archive-notes.ts';
 import { concerns } from '../receipts/interval-claims.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import type { HeldAccounts } from '../retention/holds.ts';
-import { ArchiveHeldUpError, type MonthOptions, storeObject } from './store-file.ts';
-import { archivedFact, tellLog } from './tell-logs.ts';
-import { accountsOf, closeFiles, writeEntries, writeRows } from './write-files.ts';
+import { noteMonth, publishNote, storedNote } from './note-month.ts';
+import { ArchiveHeldUpError, type MonthOptions } from './store-file.ts';
+import { archivedFact, tellLogs } from './tell-logs.ts';
+import { accountsOf, writeEntries, writeRows } from './write-files.ts';
 
 export interface ArchiveOptions {
   readonly db: Database;
@@ -119,24 +119,23 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
       throw new ArchiveHeldUpError('Another instance has taken the month over, or it was given up.');
     claim.claimed_until = renewed.claimed_until;
   };
-  const own: MonthOptions = { ...options, month, goOn };
-  // Asked again where the month is detached; until then nothing is removed.
+  const own = { ...options, month, goOn };
+  // Asked again before each further step.
   await expectNoHold(db, options, await accountsOf(db, month));
   if (state === 'asked') {
     await expectQuiet(options, month);
     await db.$executeRaw`SELECT freeze_receipt_month(${firstOf(month)}::date)`;
     log.info({ month }, 'a month of receipts is frozen, to be archived');
   }
-  claim.isCostly = true;
-  await writeRows(own);
-  await writeEntries(own);
-  await expectBatches(own, options.key);
-  claim.isCostly = false;
+  // From here on no other account can get a receipt in the month.
   const accounts = await accountsOf(db, month);
-  const note = (await notedBefore(options, claim)) ?? (await noteMonth(options, own, accounts));
-  for (const accountId of accounts) {
-    await goOn();
-    await tellLog(options, accountId, note);
+  const expectFree = (tx: Queryable): Promise<void> => expectNoHold(tx, options, accounts);
+  const note = (await storedNote(options, claim)) ?? (await writeMonth(own, claim, expectFree));
+  await publishNote(options, note);
+  const untold = await tellLogs({ ...own, expectFree }, accounts, note);
+  if (untold !== null) {
+    claim.isCostly = true;
+    throw new ArchiveHeldUpError(untold);
   }
   await goOn();
   await detach(options, note, accounts);
@@ -146,53 +145,46 @@ async function archiveMonth(options: ArchiveOptions, claim: Claim): Promise<void
   );
 }
 
-/** The note of a try that has died: its files are the same, and logs of accounts may tell of it. */
-async function notedBefore({ db, seals }: ArchiveOptions, { month, note: stored }: Claim): Promise<ArchiveNote | null> {
-  const note = noteIn(stored, month, seals);
-  return note !== null && note.files_sha256 === (await listDigest(db, month)) ? note : null;
-}
-
-async function noteMonth(
-  options: ArchiveOptions,
-  own: MonthOptions,
-  accounts: readonly string[],
+/** Writes the files of a frozen month, compares them with the batches, and seals the note of them. */
+async function writeMonth(
+  own: MonthOptions & ArchiveOptions,
+  claim: Claim,
+  expectFree: (tx: Queryable) => Promise<void>,
 ): Promise<ArchiveNote> {
-  const { db, key, now, objects, seals } = options;
-  const { goOn, month } = own;
-  const written = await closeFiles(own);
-  const chain = await endOfChain(db);
-  const note: ArchiveNote = { format: 'gw.archived/1', month, ...written, chain, at: now().toISOString() };
-  const stated = Buffer.from(JSON.stringify({ ...note, signature: await signed(note, key) }));
-  await storeObject(objects, looseName(month, 'note.json'), stated);
-  await goOn();
-  await db.$transaction(async (tx) => {
-    await expectNoHold(tx, options, accounts);
-    const noted = await tx.$executeRaw`
-      UPDATE receipt_archives SET note = ${JSON.stringify(sealedNote(note, seals))}::json WHERE month = ${firstOf(month)}::date AND state = 'frozen'`;
-    if (noted === 0) throw new ArchiveHeldUpError('It was given up.');
-  });
-  return note;
+  claim.isCostly = true;
+  await writeRows(own);
+  await writeEntries(own);
+  await expectBatches(own, own.key);
+  // With its note the month can no longer be given up, and each log has to be whole to be told of it.
+  await expectNoFaults(own.db, ['log']);
+  claim.isCostly = false;
+  return noteMonth(own, claim, expectFree);
 }
 
 /** Holds a month up to whose receipts something still has to happen: it would be lost. */
 async function expectQuiet({ db }: ArchiveOptions, month: string): Promise<void> {
   const [from, to] = [firstOf(month), nextMonth(month)];
   const [found] = await db.$queryRaw<
-    { unlogged: boolean; recalculated: boolean; measured: boolean; unsettled: boolean; faults: boolean }[]
+    { unlogged: boolean; recalculated: boolean; measured: boolean; unsettled: boolean }[]
   >`
     SELECT EXISTS (SELECT 1 FROM receipt_log_changes WHERE hour >= ${from} AND hour < ${to}) AS unlogged,
       EXISTS (SELECT 1 FROM recalculations WHERE created_at >= ${from} AND created_at < ${to}) AS recalculated,
       EXISTS (SELECT 1 FROM gpu_measurements WHERE created_at >= ${from} AND created_at < ${to}) AS measured,
       EXISTS (
         SELECT 1 FROM restatements r
-        WHERE ${concerns(Prisma.sql`r`, Prisma.sql`${from}::timestamptz`, Prisma.sql`${to}::timestamptz`)}) AS unsettled,
-      EXISTS (SELECT 1 FROM integrity_faults WHERE mended_at IS NULL AND kind IN ('batch', 'log', 'receipt')) AS faults`;
+        WHERE ${concerns(Prisma.sql`r`, Prisma.sql`${from}::timestamptz`, Prisma.sql`${to}::timestamptz`)}) AS unsettled`;
   if (found?.unlogged) throw new ArchiveHeldUpError('Receipts of the month are not in the log of their account yet.');
   if (found?.recalculated || found?.measured)
     throw new ArchiveHeldUpError('Receipts of the month wait to be calculated again.');
   if (found?.unsettled)
     throw new ArchiveHeldUpError('Receipts of the month wait to be restated from settled grid data.');
-  if (found?.faults)
+  await expectNoFaults(db, ['batch', 'log', 'receipt']);
+}
+
+async function expectNoFaults(db: Queryable, kinds: readonly FaultKind[]): Promise<void> {
+  const found = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM integrity_faults WHERE mended_at IS NULL AND kind = ANY (${kinds}) LIMIT 1`;
+  if (found.length > 0)
     throw new ArchiveHeldUpError(
       'The checks have found records that were altered, and they are not mended: ./gw admin integrity faults',
     );
@@ -214,12 +206,6 @@ async function expectBatches({ db, goOn, month, objects, seals }: MonthOptions, 
     next = page.next;
     await goOn();
   }
-}
-
-async function endOfChain(db: Queryable): Promise<ArchiveNote['chain']> {
-  const [last] = await db.$queryRaw<ArchiveNote['chain'][]>`
-    SELECT number::float8 AS number, encode(head, 'hex') AS head FROM receipt_batches WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1`;
-  return last ?? { number: 0, head: '0'.repeat(64) };
 }
 
 async function expectNoHold(tx: Queryable, { held }: ArchiveOptions, accounts: readonly string[]): Promise<void> {

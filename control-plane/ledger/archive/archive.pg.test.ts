@@ -277,6 +277,7 @@ test('a legal hold keeps a month in Postgres, before it is detached and before i
   let asked = 0;
   await archiveMonths(options({ held: async () => (asked++ === 0 ? nobody : ofOne) }));
   expect(await stateOf(month)).toBe('frozen: A legal hold is on acct_demo_audit.');
+  expect(await objects.get(`receipts/${month}/note.json`)).toBeNull();
   expect(await running.stores.db.receipt.count({ where: { id: idOf(entries[0]) } })).toBe(1);
   await archiveMonths(options());
   expect(await stateOf(month)).toBe('detached');

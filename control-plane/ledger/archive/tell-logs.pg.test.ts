@@ -22,7 +22,7 @@ import { archivedLeaf } from '../log/archived-leaf.ts';
 import { sealOpen, signHeads } from '../log/heads.ts';
 import { signCheckpoint, trustIn } from '../log/sign.ts';
 import { appendLeaves, inclusionPaths, lockLog } from '../log/tree.ts';
-import { type ArchiveNote, noteIn } from '../receipts/archive-notes.ts';
+import { type ArchiveNote, noteIn, sealedNote } from '../receipts/archive-notes.ts';
 import { type ArchiveOptions, archiveMonths } from './archive-month.ts';
 import { checkArchive } from './check-archive.ts';
 
@@ -147,22 +147,122 @@ test('an archive that dies at any moment tells each log once, under a signed che
   });
 });
 
+/** It asks for holds when it begins, when it writes the note, before it tells each log, and when it detaches. */
+async function archiveHeldAt(ask: number): Promise<void> {
+  let asks = 0;
+  const held: ArchiveOptions['held'] = async () => ({ all: asks++ === ask, accounts: new Set() });
+  await archiveMonths({ ...options(), held });
+}
+async function goOnWith(month: string, changes: Partial<ArchiveOptions> = {}) {
+  await running.stores.tamper('UPDATE receipt_archives SET claimed_until = NULL, rests_until = NULL');
+  await archiveMonths({ ...options(), ...changes });
+  return archiveOf(month);
+}
+
 test('a month that has its note cannot be given up any more', async () => {
   const month = '2025-02';
   await archiveAsked(month);
-  let asks = 0;
-  // It asks when it begins, when it writes the note, and when it detaches.
-  const held: ArchiveOptions['held'] = async () => ({ all: asks++ === 2, accounts: new Set() });
-  await archiveMonths({ ...options(), held });
+  await archiveHeldAt(2);
   expect(await archiveOf(month)).toMatchObject({
     state: 'frozen',
     note: { month },
     problem: expect.stringContaining('hold'),
   });
   await expect(options().db.$executeRaw`SELECT thaw_receipt_month('2025-02-01'::date)`).rejects.toThrow('has its note');
-  await running.stores.tamper('UPDATE receipt_archives SET claimed_until = NULL, rests_until = NULL');
-  await archiveMonths(options());
-  expect((await archiveOf(month)).state).toBe('detached');
+  expect((await goOnWith(month)).state).toBe('detached');
+  expect(await faults()).toEqual([]);
+});
+
+test('a note that logs may tell of is never replaced, and holds its month up if it is not what was stored', async () => {
+  const month = '2025-06';
+  await archiveAsked(month);
+  await archiveHeldAt(3);
+  expect((await leavesOf(month)).map(({ accountId }) => accountId)).toEqual([accounts[0]]);
+  const { note: stored } = await archiveOf(month);
+  const { db, seals } = { ...options(), ...running.stores };
+  for (const other of [null, '{}'])
+    await expect(
+      db.$executeRaw`UPDATE receipt_archives SET note = ${other}::json WHERE month = '2025-06-01'`,
+    ).rejects.toThrow('has its note');
+  const note = noteIn(stored, month, seals) ?? expect.fail();
+  const { tamper } = running.stores;
+  const put = (text: string) => tamper(`UPDATE receipt_archives SET note = '${text}' WHERE month = '2025-06-01'`);
+  const forms: [() => Promise<unknown>, string][] = [
+    [() => put('{"format": "gw.archived/1"}'), 'GW_LEDGER_KEYS_PREVIOUS'],
+    [
+      () => put(JSON.stringify(sealedNote({ ...note, at: '2026-01-01T00:00:00.000Z' }, seals))),
+      `Entry ${(await leavesOf(month))[0]?.index} of the log of ${accounts[0]} tells of another archive`,
+    ],
+    [() => put(JSON.stringify(sealedNote({ ...note, files_sha256: '0'.repeat(64) }, seals))), 'receipt_archive_files'],
+  ];
+  for (const [alter, problem] of forms) {
+    await alter();
+    const { note: before } = await archiveOf(month);
+    expect(await goOnWith(month)).toMatchObject({
+      state: 'frozen',
+      note: before,
+      problem: expect.stringContaining(problem),
+    });
+    expect(await leavesOf(month)).toHaveLength(1);
+  }
+  await put(JSON.stringify(stored));
+  expect(await goOnWith(month)).toMatchObject({ state: 'detached', note: stored });
+  expect(await leavesOf(month)).toHaveLength(2);
+  expect(await faults()).toEqual([]);
+});
+
+test('a log that breaks after the note is named, keeps no other from being told, and costs no second look at the batches', async () => {
+  const month = '2025-07';
+  await archiveAsked(month);
+  await archiveHeldAt(2);
+  const put = (from: string, to: string) =>
+    running.stores.tamper(
+      `UPDATE receipt_log_checkpoints SET checkpoint = replace(checkpoint::text, '${from}', '${to}')::json WHERE account_id = '${accounts[0]}'`,
+    );
+  await put('"root_hash":"', '"root_hash":"0');
+  const statements: string[] = [];
+  const db = new Proxy(options().db, {
+    get: (target, name) =>
+      name !== '$queryRaw'
+        ? Reflect.get(target, name)
+        : (...asked: Parameters<typeof target.$queryRaw>) => {
+            const [text] = asked;
+            statements.push(('strings' in text ? text.strings : text).join('?'));
+            return Reflect.apply(target.$queryRaw, target, asked);
+          },
+  });
+  expect(await goOnWith(month, { db })).toMatchObject({
+    state: 'frozen',
+    problem: expect.stringContaining(`${accounts[0]}: The last checkpoint of the log is not what was signed`),
+    restsUntil: expect.any(Date),
+  });
+  expect(statements.join()).toContain('receipt_log');
+  expect(statements.join()).not.toContain('receipt_batches');
+  expect((await leavesOf(month)).map(({ accountId }) => accountId)).toContain(accounts[1]);
+  await put('"root_hash":"0', '"root_hash":"');
+  expect((await goOnWith(month)).state).toBe('detached');
+  expect(await leavesOf(month)).toHaveLength(2);
+  expect(await faults()).toEqual([]);
+});
+
+test('a month gets no note while the log of an account has a fault, and its note is in Postgres before it is beside the files', async () => {
+  const month = '2025-08';
+  await archiveAsked(month);
+  await options().db.$executeRaw`SELECT freeze_receipt_month('2025-08-01'::date)`;
+  await running.stores.tamper(
+    `INSERT INTO integrity_faults (kind, name, number, fault) VALUES ('log', '${accounts[0]}', 0, 'altered')`,
+  );
+  expect(await goOnWith(month)).toMatchObject({ note: null, problem: expect.stringContaining('not mended') });
+  await running.stores.empty('integrity_faults');
+  const { objects } = options();
+  const put: typeof objects.put = async (name, bytes) => {
+    if (name.endsWith('note.json')) throw new Error('Killed here.');
+    await objects.put(name, bytes);
+  };
+  await goOnWith(month, { objects: { ...objects, put } }).catch(() => {});
+  expect(await archiveOf(month)).toMatchObject({ state: 'frozen', note: { month } });
+  expect(await leavesOf(month)).toEqual([]);
+  expect((await goOnWith(month)).state).toBe('detached');
   expect(await faults()).toEqual([]);
 });
 
