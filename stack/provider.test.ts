@@ -44,7 +44,7 @@ test('its models are those that it lists, and the key goes to it', async () => {
   expect(await models('the-key')).toEqual(['model-a', 'model-b']);
   expect(seen).toEqual(['/v1/models', 'Bearer the-key']);
   expect(lines).toEqual([
-    expect.stringContaining('only model names'),
+    expect.stringContaining('receipts are based on'),
     expect.stringMatching(/^ {2}model-a: by its name: it chats; its size is not known/),
     expect.stringMatching(/^ {2}model-b: /),
   ]);
