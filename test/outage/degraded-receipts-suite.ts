@@ -187,6 +187,12 @@ describe('receipts that cannot be made', () => {
     test('and the sidecar dies before either is back: what was shown is in the ledger all the same, and gets its numbers', async () => {
       // The pipe is taken away below.
       letGo = null;
+      const kept = async () => {
+        const metrics = await (await fetch(`${gateway.stack.healthUrls['ext-authz']}/metrics`)).text();
+        return Number(/^gw_receipts_kept\{.*\} (\d+)$/m.exec(metrics)?.[1]);
+      };
+      // Receipts of the calls before cannot come home while Redis is away.
+      await eventually('nothing to be kept elsewhere', async () => (await kept()) === 0);
       await hangDisk();
       await gateway.killForGood('valkey');
       const replies = await calls();
@@ -194,10 +200,7 @@ describe('receipts that cannot be made', () => {
       const refused = await gateway.client.chat({ sim: { 'x-sim-fault': 'status-400' } });
       expect(refused.status).toBe(400);
       // Envoy has told ext-authz of each.
-      await eventually('what was shown to be kept elsewhere', async () => {
-        const metrics = await (await fetch(`${gateway.stack.healthUrls['ext-authz']}/metrics`)).text();
-        return Number(/^gw_receipts_kept\{.*\} (\d+)$/m.exec(metrics)?.[1]) === replies.length + 1;
-      });
+      await eventually('what was shown to be kept elsewhere', async () => (await kept()) === replies.length + 1);
       await gateway.killForGood('receipt-sidecar');
       rmSync(spoolFile());
       await gateway.mend();
