@@ -8,7 +8,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Receipt } from '@gw/contract/receipt';
 import { bytesOf, spanHashOf } from '@gw/testing/evidence/made-packs';
 import { afterAll, expect, test } from 'vitest';
-import { type ArchivedMonth, archivedHash } from './archived-month.ts';
+import { type ArchivedMonth, archivedHash, archivedMonthIn } from './archived-month.ts';
 import { canonicalText } from './canonical.ts';
 import { signedCheckpoint } from './checkpoint.ts';
 import { inclusionSpans, leafHash } from './merkle.ts';
@@ -161,4 +161,9 @@ test('a pack of the whole month has as many receipts as were archived', async ()
   expect((await verified({ archived: [own], only: 3, selection: part })).mismatches).toEqual([]);
   const filtered = { ...year, model: String(receipt.model) };
   expect((await verified({ archived: [own], only: 3, selection: filtered })).mismatches).toEqual([]);
+});
+
+test.each([-1, 0.5, '4', null])('an archived month has no %j receipts', (count) => {
+  expect(archivedMonthIn(month)).toEqual(month);
+  expect(archivedMonthIn({ ...month, receipts: count })).toBeNull();
 });

@@ -55,7 +55,7 @@ async function tellLog(options: TellOptions, accountId: string, note: ArchiveNot
   const counted = before.length > 0 ? null : await countOf(db, accountId, note.month, goOn);
   const planted = await db.$transaction(async (tx) => {
     await lockLog(tx, accountId);
-    // Nothing is put behind what somebody else has put there.
+    // Takes out what somebody else has put there, so that nothing stands behind it.
     const tail = await cleanTail(tx, seals, accountId, await signedSize(tx, accountId));
     if (!(await isTold(tx, accountId, note))) {
       // Not counted yet: what stood there as its entry has just been taken out.
