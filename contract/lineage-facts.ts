@@ -48,6 +48,11 @@ const siteFactsSchema = z.strictObject({
   pue: z.number(),
   wueOnsiteLPerKwh: z.number().nullable(),
   accelerators: z.strictObject({ model: z.string(), count: z.int().positive() }).nullable().optional(),
+  typicalConcurrency: z
+    .number()
+    .nullable()
+    .optional()
+    .describe('Requests that a replica of the model works on at once, typically'),
   pueEvidence: evidenceSchema,
   wueEvidence: evidenceSchema,
   entry: entrySchema,

@@ -33,6 +33,7 @@ export const plainDeployment: SnapshotDeployment = {
   wueEvidence: null,
   telemetry: null,
   accelerators: null,
+  typicalConcurrency: null,
   latencyMs: null,
   relativeCost: null,
   weight: 1,

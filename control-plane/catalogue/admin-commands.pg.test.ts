@@ -65,6 +65,11 @@ test('each kind of entry is added, shown, listed, changed and removed', async ()
   expect(await json('deployments show acme-pl')).toMatchObject({
     wue_evidence: { kind: 'assumed', source: 'by us', period: null },
   });
+  await gw('deployments set acme-pl --typical-concurrency 24.5');
+  expect(await json('deployments show acme-pl')).toMatchObject({ typical_concurrency: 24.5 });
+  expect(await gw('deployments show acme-pl')).toMatch(/^typical_concurrency +24\.5$/m);
+  await gw('deployments set acme-pl --typical-concurrency none');
+  expect(await json('deployments show acme-pl')).toMatchObject({ typical_concurrency: null });
   await gw('deployments set acme-pl --accelerators none --wue none --pue-evidence none');
   expect(await json('deployments show acme-pl')).toMatchObject({ pue_evidence: null, wue_evidence: null });
   expect(await json('deployments show acme-pl')).toMatchObject({ accelerators: null, wue_onsite_l_per_kwh: null });

@@ -81,6 +81,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     wue_onsite_l_per_kwh: null,
     telemetry: null,
     accelerators: null,
+    typical_concurrency: null,
     pue_evidence: null,
     wue_evidence: null,
     latency_ms: null,

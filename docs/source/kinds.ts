@@ -28,7 +28,13 @@ const calls: Readonly<Record<string, Call>> = {
   'of a real provider, with who vouches for it': {
     simulated: false,
     entry: { entry, parametersSource: 'a model card', quantizationBits: 8, tokensPerS: 40, ttftS: 0.4 },
-    site: { entry, regionEntry: entry, pueEvidence, accelerators: { model: 'MI300X', count: 8 } },
+    site: {
+      entry,
+      regionEntry: entry,
+      pueEvidence,
+      accelerators: { model: 'MI300X', count: 8 },
+      typicalConcurrency: 24,
+    },
   },
   'with estimated counts, of a guessed size': {
     usage: { ...usage, estimated: 'both' },

@@ -20,6 +20,7 @@ export function areSound({ failedAttemptsMostWh, grid, model, site, usage, upstr
     Number.isFinite(site.pue) &&
     site.pue >= 1 &&
     isAmount(site.wueOnsiteLPerKwh) &&
+    isConcurrency(site.typicalConcurrency) &&
     isAmount(grid?.gPerKwh) &&
     isAmount(grid?.waterLPerKwh)
   );
@@ -56,6 +57,10 @@ const isBetween = (least = 0, count: number, most = count): boolean =>
   isCount(least) && isCount(most) && least <= count && count <= most;
 
 const isAmount = (value: number | null | undefined): boolean => value == null || (Number.isFinite(value) && value >= 0);
+
+/** Nothing is computed while no request is worked on. */
+const isConcurrency = (value: number | null | undefined): boolean =>
+  value == null || (Number.isFinite(value) && value >= 1);
 
 const isPositive = (value: number | null | undefined): boolean =>
   value == null || (Number.isFinite(value) && value > 0);

@@ -68,6 +68,8 @@ export interface SiteFacts {
   readonly wueEvidence?: Evidence | null | undefined;
   /** Absent and null: not stated. */
   readonly accelerators?: Accelerators | null | undefined;
+  /** Requests that a replica of the model works on at once, typically. Absent and null: not stated. */
+  readonly typicalConcurrency?: number | null | undefined;
   /** Absent: not known. */
   readonly entry?: CatalogueEntry | undefined;
   /** The entry of the region, which gives the zone of the grid. */

@@ -47,6 +47,7 @@ const givens: Readonly<Record<string, Given>> = {
   upstream_time: given('s', timing, 'upstreamLatencyS'),
   PUE: given('1', site, 'site.pue'),
   WUE_site: given('L/kWh', site, 'site.wueOnsiteLPerKwh'),
+  typical_concurrency: given('1', site, 'site.typicalConcurrency'),
   requested_at: given(since1970, timing, 'requestedAt'),
   observed_at: given(since1970, grid, null),
   period_start: given(since1970, grid, 'grid.periodStart'),
@@ -106,6 +107,7 @@ export interface Inputs extends GridInputs {
   readonly upstream_time: number | null;
   readonly PUE: number;
   readonly WUE_site: number | null;
+  readonly typical_concurrency: number | null;
   readonly grid_intensity: number;
   readonly WUE_grid: number | null;
   readonly is_lifecycle: number;
@@ -130,6 +132,7 @@ export const nullableInputs: ReadonlySet<string> = new Set<keyof Inputs>([
   'TTFT',
   'upstream_time',
   'WUE_site',
+  'typical_concurrency',
   'WUE_grid',
   'stated_match',
   'T_in_least',
@@ -195,6 +198,7 @@ export function inputsOf(
     upstream_time: upstreamLatencyS ?? null,
     PUE: site.pue,
     WUE_site: site.wueOnsiteLPerKwh ?? null,
+    typical_concurrency: site.typicalConcurrency ?? null,
     grid_intensity: grid.gPerKwh,
     WUE_grid: grid.waterLPerKwh ?? null,
     is_lifecycle: flag(grid.basis === 'lifecycle'),

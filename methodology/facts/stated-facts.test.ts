@@ -59,6 +59,7 @@ describe('the digest of a call', () => {
       lineageDigest(stated, call, 'sha256:0'),
       lineageDigest({ ...stated, deployment: null }, call, 'sha256:0'),
       lineageDigest(stated, { ...call, site: { ...call.site, pueEvidence: null } }, 'sha256:0'),
+      lineageDigest(stated, { ...call, site: { ...call.site, typicalConcurrency: 24 } }, 'sha256:0'),
       lineageDigest(stated, call, 'sha256:1'),
     ];
     expect(new Set(digests).size).toBe(digests.length);

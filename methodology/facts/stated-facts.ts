@@ -24,6 +24,7 @@ const siteFields: Fields<SiteFacts> = {
   pue: true,
   wueOnsiteLPerKwh: true,
   accelerators: true,
+  typicalConcurrency: true,
   pueEvidence: true,
   wueEvidence: true,
   entry: true,

@@ -97,6 +97,7 @@ describe('what cannot be assessed is a value with its reason', () => {
       { ...call, grid: { ...hourly, gPerKwh: 1e308 }, site: { pue: 1e10, wueOnsiteLPerKwh: 0 } },
       'calculator_fault',
     ],
+    ['half a request at once', { ...call, site: { ...call.site, typicalConcurrency: 0.5 } }, 'calculator_fault'],
     ['no speed at all', { ...call, model: { ...dense70b, tokensPerS: 0 } }, 'calculator_fault'],
     [
       'negative tokens',

@@ -82,7 +82,11 @@ export const calls: fc.Arbitrary<CallFacts> = fc.record({
   }),
   upstreamLatencyS: fc.option(amount(3600)),
   model: models,
-  site: fc.record({ pue: above(1, 3), wueOnsiteLPerKwh: fc.option(amount(10)) }),
+  site: fc.record({
+    pue: above(1, 3),
+    wueOnsiteLPerKwh: fc.option(amount(10)),
+    typicalConcurrency: fc.option(above(1, 10_000)),
+  }),
   grid: fc.record({
     zone: fc.constant('DEU'),
     gPerKwh: amount(2000),

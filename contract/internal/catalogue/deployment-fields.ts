@@ -110,6 +110,14 @@ export const deploymentFields = {
     help: 'of the whole deployment: "8 x H100", or none',
     doc: '`{"model","count"}` of the whole deployment',
   },
+  typical_concurrency: {
+    entry: z.number().min(1).max(10_000).nullable(),
+    snapshot: z.number().positive().nullable(),
+    ...optionalNumber,
+    option: 'typical-concurrency',
+    help: 'requests that a replica of a model typically works on at once, or none',
+    doc: 'requests that a replica of a model typically works on at once, the batch that it runs: 1 to 10,000. A fact for receipts, which limits nothing',
+  },
   latency_ms: {
     entry: z.int().min(0).max(1_000_000).nullable(),
     snapshot: z.number().nullable(),

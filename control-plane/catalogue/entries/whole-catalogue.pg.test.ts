@@ -86,7 +86,11 @@ test('whatever the entries say, the document brings the same catalogue back', as
   await change('regions', { status: 'degraded', preference: 7 });
   await change('providers', { credential_ref: 'ACME', auth_header: 'authorization', auth_scheme: null });
   await change('models', { parameters_source: 'https://acme.example/m-1' });
-  await change('deployments', { accelerators: { model: 'H100', count: 8 }, wue_onsite_l_per_kwh: 0.2 });
+  await change('deployments', {
+    accelerators: { model: 'H100', count: 8 },
+    wue_onsite_l_per_kwh: 0.2,
+    typical_concurrency: 24,
+  });
   const evidence = { kind: 'reported', source: 'the report of 2025', period: '2025-01-01/2026-01-01' };
   await change('deployments', { pue_evidence: evidence, wue_evidence: { kind: 'assumed', source: 'a guess' } });
   const [document, before] = [await written(), await everything()];

@@ -652,6 +652,8 @@ CREATE TABLE "deployments" (
   "telemetry" TEXT,
   "accelerators" JSONB
     CHECK (jsonb_typeof("accelerators" -> 'model') = 'string' AND ("accelerators" ->> 'count')::numeric >= 1),
+  -- Requests that a replica of a model typically works on at once; null: it is not stated.
+  "typical_concurrency" DOUBLE PRECISION CHECK ("typical_concurrency" >= 1),
   -- How deployments compare in time and money, for what a carbon-aware choice may cost.
   "latency_ms" INTEGER CHECK ("latency_ms" >= 0),
   "relative_cost" DOUBLE PRECISION CHECK ("relative_cost" >= 0),
