@@ -72,6 +72,11 @@ test('an account goes through suspension, reinstatement and change from the shel
   expect(await json('accounts change acct_demo_audit --added-latency-ms 50 --added-cost-percent any')).toMatchObject({
     tolerance: { added_latency_ms: 50, added_cost_percent: null },
   });
+  for (const [word, usage_impacts] of [
+    ['on', true],
+    ['off', false],
+  ] as const)
+    expect(await json(`accounts change acct_demo_audit --usage-impacts ${word}`)).toMatchObject({ usage_impacts });
   expect(await json('accounts change acct_demo_audit --added-latency-ms any')).toMatchObject({
     tolerance: { added_latency_ms: null, added_cost_percent: null },
   });

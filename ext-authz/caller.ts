@@ -75,6 +75,7 @@ function made(key: FoundKey): Caller {
     ...(addedLatencyMs === null && addedCostPercent === null
       ? {}
       : { tolerance: [addedLatencyMs, addedCostPercent].join(':') }),
+    ...(key.account.usageImpacts ? { usage_impacts: '1' } : {}),
   };
   // The first two also stand alone, for Envoy's access log.
   const fields = { account_id: key.accountId, key_id: key.publicId, [callerField]: JSON.stringify(read) };

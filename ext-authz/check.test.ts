@@ -160,6 +160,12 @@ describe('what a verified call tells those behind Envoy', () => {
     expect(await fieldsOf({ limits })).toMatchObject({ streams: '25', key_streams: '3' });
   });
 
+  it('says if replies are to state the impacts', async () => {
+    expect(await fieldsOf({})).not.toHaveProperty('usage_impacts');
+    const account = { ...stored.account, usageImpacts: true };
+    expect(await fieldsOf({ account })).toMatchObject({ usage_impacts: '1' });
+  });
+
   it('names the limits in tokens where there are some, for the sidecar', async () => {
     expect(Object.keys(await fieldsOf({}))).not.toContain('tokens');
     const account = { ...stored.account, tokens: { perMinute: 1000, perDay: null } };

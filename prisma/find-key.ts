@@ -41,6 +41,8 @@ export interface FoundKey {
     /** Allow-list of models, or null for all. */
     readonly models: readonly string[] | null;
     readonly tolerance: Tolerance;
+    /** Whether its replies state `usage.impacts`. */
+    readonly usageImpacts: boolean;
     readonly limits: Limits;
     readonly tokens: TokenLimits;
     /** Limits that are counted and do not refuse; those of the key follow. */
@@ -69,6 +71,7 @@ interface KeyRow {
   limit_shadow: string[];
   max_added_latency_ms: number | null;
   max_added_cost_percent: number | null;
+  usage_impacts: boolean;
   key_per_s: number | null;
   key_burst: number | null;
   key_per_day: number | null;
@@ -98,7 +101,7 @@ export async function findKey(db: Statements, publicId: string): Promise<FoundKe
       CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
       a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams,
       a.tokens_per_minute, a.tokens_per_day, a.limit_shadow,
-      a.max_added_latency_ms, a.max_added_cost_percent,
+      a.max_added_latency_ms, a.max_added_cost_percent, a.usage_impacts,
       k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams,
       k.tokens_per_minute AS key_tokens_per_minute, k.tokens_per_day AS key_tokens_per_day,
       k.project,
@@ -126,6 +129,7 @@ export async function findKey(db: Statements, publicId: string): Promise<FoundKe
       state: row.account_state,
       models: row.models,
       tolerance: { addedLatencyMs: row.max_added_latency_ms, addedCostPercent: row.max_added_cost_percent },
+      usageImpacts: row.usage_impacts,
       limits: limitsOf(row),
       tokens: { perMinute: row.tokens_per_minute, perDay: row.tokens_per_day },
       shadow: shadowLimits.filter((limit) => row.limit_shadow.includes(limit)),

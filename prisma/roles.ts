@@ -112,6 +112,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
         'limit_shadow',
         'max_added_latency_ms',
         'max_added_cost_percent',
+        'usage_impacts',
       ),
     ],
     people: read,

@@ -40,8 +40,8 @@ const expiresAt = new Date('2999-01-02T01:04:05.678Z');
 async function insertFullKey(publicId: string): Promise<void> {
   const accountId = `acct_${publicId}`;
   await owner.query(
-    `INSERT INTO accounts (id, name, tier, models, limit_per_s, limit_burst, limit_per_day, limit_streams, limit_shadow, max_added_latency_ms, max_added_cost_percent)
-     VALUES ($1, 'x', 'enterprise', '["a \\"b\\"", "ü"]', 7, 9, 2000000000, 3, '{day}', 12, 3)`,
+    `INSERT INTO accounts (id, name, tier, models, limit_per_s, limit_burst, limit_per_day, limit_streams, limit_shadow, max_added_latency_ms, max_added_cost_percent, usage_impacts)
+     VALUES ($1, 'x', 'enterprise', '["a \\"b\\"", "ü"]', 7, 9, 2000000000, 3, '{day}', 12, 3, true)`,
     [accountId],
   );
   await owner.query(
@@ -96,6 +96,7 @@ test.each([
     account: {
       models: ['a "b"', 'ü'],
       tolerance: { addedLatencyMs: 12, addedCostPercent: 3 },
+      usageImpacts: true,
       limits: { ratePerS: 7, burst: 9, perDay: 2_000_000_000, streams: 3 },
     },
   });

@@ -20,9 +20,11 @@ import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { usageSchema } from '@gw/contract/usage';
+import { usageImpactsSchema } from '@gw/contract/usage-impacts';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import { checkTexts } from '@gw/methodology/internals/lineage/checks';
 import type { Lineage } from '@gw/methodology/lineage';
+import { usageImpacts } from '@gw/receipt-sidecar/internals/receipt/usage-impacts';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
 import { examples } from './examples.ts';
@@ -146,6 +148,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   ages: () => ({ text: agesTable() }),
   versions: () => ({ text: versionsTable() }),
   revision: () => json(examples.restated.lineageReply.revision, revisionSchema),
+  'usage-impacts': () => json(usageImpacts(main.receipt), usageImpactsSchema),
   'lineage-step': () => json(stepOf(lineageOf(main), 'request_usage_gwp'), lineageStepSchema),
   'lineage-graph': () => ({ text: fenced('mermaid', lineageGraph(lineageOf(main))) }),
   'command-help': () => ({ text: fenced('text', commandHelp) }),

@@ -180,6 +180,7 @@ export class Call implements Processor {
       request,
       route,
       project: projectOf(caller, request),
+      usageImpacts: caller.usageImpacts,
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context, { reservation, tokens });
     const standIn = this.#record.begin();

@@ -19,6 +19,7 @@ const all = {
   streams: '7:shadow',
   key_streams: '2',
   tolerance: '100:',
+  usage_impacts: '1',
   tokens: '600/:shadow',
   key_tokens: '/70',
   budgets: '[["b","project","tokens",5,1,"p"]]',
@@ -34,6 +35,7 @@ describe('a caller', () => {
       streams: { limit: 7, shadow: true },
       keyStreams: 2,
       tolerance: { addedLatencyMs: 100, addedCostPercent: null },
+      usageImpacts: true,
       budgets: [{ id: 'b', scope: 'project', project: 'p', unit: 'tokens', amount: 5, isHard: true }],
       tokens: {
         levels: [
@@ -53,6 +55,7 @@ describe('a caller', () => {
       models: null,
       project: null,
       keyStreams: null,
+      usageImpacts: false,
       budgets: [],
       tokens: null,
       leased: null,

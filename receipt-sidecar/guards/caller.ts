@@ -20,6 +20,8 @@ export interface Caller {
   readonly keyStreams: number | null;
   /** The latency and cost that a choice by carbon may add for the account. */
   readonly tolerance: Tolerance;
+  /** Whether its replies state `usage.impacts`. */
+  readonly usageImpacts: boolean;
   /** The budgets of the account, of the key, and of all projects of the account. */
   readonly budgets: readonly HeldBudget[];
   /** The limits in tokens of the account and of the key; null: none. */
@@ -64,6 +66,7 @@ function callerOf({ account_id: accountId, key_id: keyId, ...fields }: CallerFie
     streams: { limit: countOf(limit) ?? leastStreams, shadow: shadow === 'shadow' },
     keyStreams: countOf(fields.key_streams),
     tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },
+    usageImpacts: fields.usage_impacts === '1',
     budgets: budgets ? readBudgets(budgets) : noBudgets,
     tokens: tokensOf(accountId, keyId, fields),
     leased: fields.leased ? leasedFrom(accountId, fields.leased) : null,

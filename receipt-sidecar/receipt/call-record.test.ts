@@ -17,6 +17,7 @@ import type { LedgerWriter } from '../ledger/writer.ts';
 import { chooseRoute } from '../routing/route.ts';
 import { newReceiptId } from '../wire/receipt-id.ts';
 import { CallRecord } from './call-record.ts';
+import { usageImpacts } from './usage-impacts.ts';
 import type { CountedReceipt } from './usage-metrics.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
@@ -74,11 +75,14 @@ interface Told {
   readonly began?: Buffer[];
   /** The project that is charged. */
   readonly project?: string;
+  /** Whether its account has asked for `usage.impacts`. */
+  readonly usageImpacts?: boolean;
 }
 
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
 async function callOn(catalogue: Catalogue, told: Told = {}) {
   const { asked = 'm', by = 'd', completionTokens = 34, ends = finishes, project = null, takes = true } = told;
+  const { usageImpacts = false } = told;
   const routed = chooseRoute({ ...request, model: asked }, catalogue, null, steeringForTests(at));
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: Buffer[] = [];
@@ -101,7 +105,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
     stop: async () => undefined,
   };
   const receiptId = newReceiptId(Date.parse(at));
-  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.value, project };
+  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.value, project, usageImpacts };
   const reasons: (DegradedReason | null)[] = [];
   const count = (reason: DegradedReason | null) => void reasons.push(reason);
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
@@ -178,6 +182,22 @@ describe('what a call is charged to', () => {
       const entry = standIn(sealed, { receipt: degraded, assumed }, state);
       expect(entryIn(entry)).toMatchObject({ state, receipt, accountId: caller().accountId });
     }
+  });
+});
+
+describe('the impacts beside the receipt', () => {
+  it('are those of the receipt, for accounts that have asked for them', async () => {
+    const { made, shown } = await callOn(catalogueOf(), { usageImpacts: true });
+    expect(made.usageImpacts).toBe(JSON.stringify(usageImpacts(shown)));
+    expect(JSON.parse(made.usageImpacts ?? '')).toMatchObject({ kWh: expect.any(Number), energy: { unit: 'kWh' } });
+    expect((await callOn(catalogueOf())).made).not.toHaveProperty('usageImpacts');
+  });
+
+  it('go with the numbers of a receipt', async () => {
+    const degraded = await callOn(catalogueOf(), { usageImpacts: true, by: null });
+    expect(degraded.made.usageImpacts).toBeNull();
+    const lost = await callOn(catalogueOf(), { usageImpacts: true, takes: false });
+    expect([lost.made.usageImpacts, (await lost.made.saved).usageImpacts]).toEqual([expect.any(String), null]);
   });
 });
 

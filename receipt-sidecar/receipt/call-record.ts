@@ -162,7 +162,7 @@ export class CallRecord {
     const sealed = (state: 'made' | 'shown', stated = texts, numbers = made.numbers) =>
       sealer.seal(entryContent(this.#caller, identity, { outcome, numbers }, stated), state);
     const entry = sealed('made');
-    const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
+    const wanted: ShownReceipt = { gw: made.receipt, ...made.inUsage };
     const notStored = (): ShownReceipt => {
       const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
       // The receipt has no numbers yet, although they are known.

@@ -17,8 +17,10 @@ import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { apiOf } from '../api/shapes.ts';
 import type { Candidate } from '../catalogue/snapshot.ts';
 import type { Route } from '../routing/route.ts';
+import type { UsageAdditions } from '../wire/json-body.ts';
 import { gridStated } from './known-grid.ts';
 import { digestOfCall, factsText } from './receipt-facts.ts';
+import { type MirroredNumbers, usageImpacts } from './usage-impacts.ts';
 
 /** The facts of a call before its provider answers. */
 export interface CallIdentity {
@@ -29,6 +31,8 @@ export interface CallIdentity {
   readonly route: Route;
   /** The project that is charged; null if none is named. */
   readonly project: string | null;
+  /** Whether the account has asked for `usage.impacts` in its replies; absent: it has not. */
+  readonly usageImpacts?: boolean;
 }
 
 /** How a call ended. */
@@ -170,17 +174,16 @@ const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: C
   (requestedTier === 'auto' || requestedTier === 'telemetry');
 
 /** The parts of a receipt that the client sees, as JSON texts. */
-export interface ShownReceipt {
+export interface ShownReceipt extends UsageAdditions {
   readonly gw: string;
-  readonly usageGw: string;
 }
 
 /** A receipt of the first version, with what it was made from. */
 export interface MadeReceipt {
   /** The receipt as JSON. */
   readonly receipt: string;
-  /** The content of `usage.gw` as JSON. */
-  readonly usageGw: string;
+  /** The part of it in the `usage` of the reply. */
+  readonly inUsage: UsageAdditions;
   /** The facts behind it as JSON; null if there are none. */
   readonly facts: string | null;
   /** Null if it has numbers. */
@@ -199,7 +202,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
     const details = { hasFacts: facts !== null, ...(explanation !== undefined && { explanation }) };
     const receipt = degraded(call, outcome, reason, details);
-    return { receipt, usageGw: usageGw(call, unknownNumbers), facts, reason, numbers: null };
+    return { receipt, inUsage: inUsage(call, unknownNumbers), facts, reason, numbers: null };
   };
   try {
     const { explanation, servedBy, unmeasured } = outcome;
@@ -227,7 +230,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
       lineage_digest: digestOfCall(stated, known, impact.methodology_hash),
     });
     const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
-    return { receipt, usageGw: usageGw(call, tail), facts, reason: null, numbers: tail };
+    return { receipt, inUsage: inUsage(call, tail), facts, reason: null, numbers: tail };
   } catch (error) {
     onFault(error);
     return degradedBy('calculator_fault');
@@ -237,10 +240,14 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
 export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string | null): ShownReceipt {
   const gw = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== null });
-  return { gw, usageGw: usageGw(call, unknownNumbers) };
+  return { gw, ...inUsage(call, unknownNumbers) };
 }
 
 /** The few numbers that stand in the `usage` of a reply, for frameworks that keep nothing else of it. */
-function usageGw(call: CallIdentity, { energy_wh, carbon_g }: Pick<Receipt, 'energy_wh' | 'carbon_g'>): string {
-  return JSON.stringify({ receipt_id: call.receiptId, energy_wh, carbon_g } satisfies UsageReceipt);
+function inUsage(call: CallIdentity, numbers: MirroredNumbers): UsageAdditions {
+  const { carbon_g, energy_wh } = numbers;
+  const usageGw = JSON.stringify({ receipt_id: call.receiptId, energy_wh, carbon_g } satisfies UsageReceipt);
+  if (!call.usageImpacts) return { usageGw };
+  const impacts = usageImpacts(numbers);
+  return { usageGw, usageImpacts: impacts && JSON.stringify(impacts) };
 }

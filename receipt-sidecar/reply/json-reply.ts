@@ -58,14 +58,14 @@ export class JsonReply implements Reply {
   chunk(bytes: Buffer): void {
     const { added, call, encoding, judged, readReply, record } = this.#context;
     const { identity, servedBy } = record;
-    const { request } = identity;
+    const { request, usageImpacts = false } = identity;
     // Later waiting is not the provider's time.
     this.#repliedAt = record.replied();
     const { fault, status } = judged;
     const provider = { ...record.providerNames, added };
     const telemetryShape = servedBy?.telemetry ?? null;
     const returning = returningFrom(request, servedBy);
-    const facts = { status, fault, request, provider, telemetryShape, returning, encoding };
+    const facts = { status, fault, request, provider, telemetryShape, returning, encoding, usageImpacts };
     const read = andThen(readReply(record.accountId, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

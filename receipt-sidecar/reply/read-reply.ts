@@ -13,7 +13,7 @@ import { wellFormed } from '@gw/contract/internal/well-formed';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { type Returning, replyFrom } from '../api/behind.ts';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
-import type { SaidSoFar } from '../api/port/shape.ts';
+import type { SaidSoFar, Written } from '../api/port/shape.ts';
 import { faultError, type ProviderNames, providerError, toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { shapeOf } from '../api/shapes.ts';
@@ -21,6 +21,7 @@ import { decompressed, type Encoding } from '../wire/compressed.ts';
 import {
   type Additions,
   additionsText,
+  addsToUsage,
   decodeUtf8,
   holdsMoreThan,
   parseObject,
@@ -28,6 +29,7 @@ import {
   type UsagePlace,
   usageAddition,
   withoutForgery,
+  withoutImpacts,
 } from '../wire/json-body.ts';
 import { createEnergyReader } from './energy-reader.ts';
 
@@ -44,6 +46,8 @@ export interface ReplyFacts {
   readonly returning: Returning | null;
   /** How the body is compressed; null: it is not. */
   readonly encoding: Encoding | null;
+  /** Whether the gateway states `usage.impacts`, so that a provider's goes; absent: it does not. */
+  readonly usageImpacts?: boolean;
 }
 
 /** A job of the threads that read replies. */
@@ -109,11 +113,11 @@ export function readReply(sent: Uint8Array, facts: ReplyFacts): ReplyReading {
   energyReader?.takeObject(said);
   const telemetry = energyReader?.said ?? null;
   if (returning === null)
-    return readAs(request, { text, value: said, bytes: text === original ? unmarked : null, telemetry });
+    return readAs(facts, { text, value: said, bytes: text === original ? unmarked : null, telemetry });
   const translated = replyFrom(returning, request.endpoint, text);
   const value = translated === null ? null : parseObject(translated);
   if (translated === null || !value) return failed(apiError('upstream_invalid_response'));
-  return readAs(request, { text: translated, value, bytes: null, telemetry });
+  return readAs(facts, { text: translated, value, bytes: null, telemetry });
 }
 
 interface ClientReply {
@@ -126,7 +130,7 @@ interface ClientReply {
 }
 
 function readAs(
-  { endpoint, stream: wantsStream }: ParsedRequest,
+  { request: { endpoint, stream: wantsStream }, usageImpacts = false }: ReplyFacts,
   { bytes, telemetry, text, value }: ClientReply,
 ): ReplyReading {
   const { reply } = shapeOf(endpoint);
@@ -140,7 +144,7 @@ function readAs(
   return {
     ok: true,
     isStream,
-    clean: isStream ? cleanEvents(stream.whole(text)) : cleanObject(whole, mended.text, mended.value),
+    clean: isStream ? cleanEvents(stream.whole(text)) : cleanObject(whole, mended, usageImpacts),
     said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
     telemetry,
   };
@@ -153,8 +157,9 @@ const cleanEvents = (events: Buffer): CleanObject => {
 };
 
 const closingBrace = 0x7d;
-function cleanObject(bytes: Uint8Array, original: string, value: Record<string, unknown>): CleanObject {
-  const text = withoutForgery(original, value);
+function cleanObject(bytes: Uint8Array, { text: original, value }: Written, usageImpacts: boolean): CleanObject {
+  const unforged = withoutForgery(original, value);
+  const text = usageImpacts ? withoutImpacts(unforged) : unforged;
   const place = placeForUsage(text, value);
   const clean = text === original ? bytes : encoder.encode(text);
   // Counted from the end: the usage stands there, and the text in front of it can be long.
@@ -167,7 +172,7 @@ export function withAdded({ bytes, end, usage }: CleanObject, additions: Additio
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const added = additionsText(additions);
   const last = [Buffer.from(added && `,${added}`), whole.subarray(end)];
-  if (usage === null || additions.usageGw === undefined) return [whole.subarray(0, end), ...last];
-  const inUsage = Buffer.from(usageAddition(usage, additions.usageGw));
+  if (usage === null || !addsToUsage(additions)) return [whole.subarray(0, end), ...last];
+  const inUsage = Buffer.from(usageAddition(usage, additions));
   return [whole.subarray(0, usage.at), inUsage, whole.subarray(usage.at, end), ...last];
 }

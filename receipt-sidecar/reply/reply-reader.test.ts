@@ -83,6 +83,7 @@ const part = fc.oneof(
   fc.constantFrom(
     '{"prompt_tokens":4,"completion_tokens":3,"gw":{"id":1}}',
     '{"energy_joules":12.5}',
+    '{"impacts":{"kWh":1}, "Impacts":2}',
     '{"message":"no"}',
   ),
   fc.constantFrom('[{"message":{"content":"Grüße","reasoning":"so"}}]', '[{"text":"\\u0067w"}]', '[]', 'null', '1.50'),
@@ -110,10 +111,19 @@ test('a reply is read alike here and on a thread', async () => {
   expect(errors).toEqual([]);
 });
 
+const additions = [
+  {},
+  { gw: '1' },
+  { gw: '1', usageGw: '{"é":2}' },
+  { gw: '1', usageGw: '2', usageImpacts: '{"kWh":3}' },
+  { gw: '1', usageGw: '2', usageImpacts: null },
+];
+
 test('what reaches the client is the object with our keys, as one would write them into its text', () => {
   fc.assert(
-    fc.property(object, fc.constantFrom({}, { gw: '1' }, { gw: '1', usageGw: '{"é":2}' }), (text, added) => {
-      const reading = readReply(bytesOf(text), facts());
+    fc.property(object, fc.constantFrom(...additions), (text, added) => {
+      const usageImpacts = 'usageImpacts' in added;
+      const reading = readReply(bytesOf(text), facts({ usageImpacts }));
       if (!reading.ok) return;
       const value = parseObject(text) as Record<string, unknown>;
       const body = Buffer.concat(withAdded(reading.clean, added)).toString();

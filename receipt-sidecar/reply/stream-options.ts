@@ -5,14 +5,14 @@ import type { TokenUsage } from '@gw/methodology/assess';
 import type { StreamReader } from '../api/port/shape.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import type { StreamFacts } from '../receipt/reply-facts.ts';
-import type { Additions } from '../wire/json-body.ts';
+import type { Additions, UsageAdditions } from '../wire/json-body.ts';
 import type { Room } from '../wire/room.ts';
 import type { EnergyReader } from './energy-reader.ts';
 
 export type { StreamFacts };
 
 /** The additions of the receipt to a stream. */
-export interface StreamReceipt extends Required<Additions> {
+export interface StreamReceipt extends UsageAdditions, Required<Omit<Additions, keyof UsageAdditions>> {
   /** The counts of the receipt, perhaps estimated; null if it has none. */
   readonly counts: TokenUsage | null;
 }

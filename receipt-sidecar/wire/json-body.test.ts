@@ -39,6 +39,30 @@ test.each([
   expect(added(text)).toBe(expected.replace('U', usageGw));
 });
 
+const mirrored = (text: string, usageImpacts: string | null) =>
+  addToObject(text, parseObject(text) as Record<string, unknown>, { gw: '1', usageGw, usageImpacts });
+
+test.each([
+  ['beside the receipt', '{"usage":{"a":1}}', '{"usage":{"a":1,"gw":U,"impacts":I},"gw":1}'],
+  ['in place of one', '{"usage":{"impacts":{"kWh":9},"a":1.0}}', '{"usage":{"a":1.0,"gw":U,"impacts":I},"gw":1}'],
+  ['alone', '{"usage":{"IMPACTS":1}}', '{"usage":{"gw":U,"impacts":I},"gw":1}'],
+  ['in any spelling', '{"usage":{"\\u0069mpacts":1,"impactſ":2}}', '{"usage":{"gw":U,"impacts":I},"gw":1}'],
+  [
+    'in a usage alone',
+    '{"impacts":2,"usage":{"d":{"impacts":3}}}',
+    '{"impacts":2,"usage":{"d":{"impacts":3},"gw":U,"impacts":I},"gw":1}',
+  ],
+  ['nowhere without a usage', '{"impacts":2}', '{"impacts":2,"gw":1}'],
+])('impacts stand %s', (_, text, expected) => {
+  expect(mirrored(text, '{"kWh":1}')).toBe(expected.replace('U', usageGw).replace('I', '{"kWh":1}'));
+  // Where the receipt has no numbers, the client gets no others either.
+  expect(mirrored(text, null)).toBe(expected.replace('U', usageGw).replace(',"impacts":I', ''));
+});
+
+test('impacts of a provider stay as they are where the account has not asked for ours', () => {
+  expect(added('{"usage":{"impacts":{"kWh": 9.0}}}')).toBe(`{"usage":{"impacts":{"kWh": 9.0},"gw":${usageGw}},"gw":1}`);
+});
+
 test('a usage with much behind it is found, and nothing of that changes', () => {
   const data = `"data":[${'0.10,'.repeat(40_000)}1e400,{"usage":{}}]`;
   expect(added(`{"usage":{"a":1},${data}}`)).toBe(`{"usage":{"a":1,"gw":${usageGw}},${data},"gw":1}`);

@@ -9,12 +9,18 @@ import { endOfString, parseJson } from '@gw/contract/internal/escaped-names';
 import { membersOf, objectOf } from '@gw/contract/internal/json-members';
 import { prototypeName, withoutInnerNames } from './inner-names.ts';
 
-/** The additions to a reply, as JSON texts. */
-export interface Additions {
+/** The additions to a `usage`, as JSON texts. */
+export interface UsageAdditions {
+  /** Becomes `usage.gw`. */
+  readonly usageGw: string;
+  /** Becomes `usage.impacts`, in place of a provider's; null: a provider's goes all the same; absent: it stays. */
+  readonly usageImpacts?: string | null;
+}
+
+/** The additions to a reply, as JSON texts. Those to its `usage` are left out if it has none. */
+export interface Additions extends Partial<UsageAdditions> {
   readonly gw?: string;
   readonly routingTrace?: string;
-  /** Becomes `usage.gw`, if the object has a `usage`. */
-  readonly usageGw?: string;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -94,22 +100,30 @@ function count(text: string, letter: string): number {
 /** Returns `text` without forgeries and with the additions. `text` has to be the JSON that `value` was parsed from. */
 export function addToObject(text: string, value: Record<string, unknown>, additions: Additions): string {
   const clean = withoutForgery(text, value);
-  const whole = additions.usageGw === undefined ? clean : addToUsage(clean, value, additions.usageGw);
+  const whole = addsToUsage(additions) ? addToUsage(clean, value, additions) : clean;
   const added = additionsText(additions);
   if (added === '') return whole;
   const end = whole.lastIndexOf('}');
   return `${whole.slice(0, end)}${isEmptyWithoutOurs(value) ? '' : ','}${added}${whole.slice(end)}`;
 }
 
-function addToUsage(clean: string, value: Record<string, unknown>, usageGw: string): string {
-  const place = placeForUsage(clean, value);
-  if (place === null) return clean;
-  return `${clean.slice(0, place.at)}${usageAddition(place, usageGw)}${clean.slice(place.at)}`;
+export const addsToUsage = (additions: Additions): additions is Additions & UsageAdditions =>
+  additions.usageGw !== undefined;
+
+function addToUsage(clean: string, value: Record<string, unknown>, additions: UsageAdditions): string {
+  const own = additions.usageImpacts === undefined ? clean : withoutImpacts(clean);
+  const place = placeForUsage(own, value);
+  if (place === null) return own;
+  return `${own.slice(0, place.at)}${usageAddition(place, additions)}${own.slice(place.at)}`;
 }
 
 /** Returns the text to insert before the closing brace of a usage. */
-export const usageAddition = ({ isEmpty }: Pick<UsagePlace, 'isEmpty'>, usageGw: string): string =>
-  `${isEmpty ? '' : ','}"gw":${usageGw}`;
+export const usageAddition = ({ isEmpty }: Pick<UsagePlace, 'isEmpty'>, additions: UsageAdditions): string =>
+  `${isEmpty ? '' : ','}${usageMembers(additions)}`;
+
+/** Returns what a usage gets, as members of an object. */
+export const usageMembers = ({ usageGw, usageImpacts }: UsageAdditions): string =>
+  `"gw":${usageGw}${usageImpacts ? `,"impacts":${usageImpacts}` : ''}`;
 
 export interface UsagePlace {
   /** The index of the closing brace of the usage in the text. */
@@ -226,6 +240,18 @@ const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase().
 const isGw = (key: string): boolean => key.length === 2 && key.toLowerCase() === 'gw';
 
 const withoutGw = (usage: string) => objectOf(membersOf(usage).filter(([key]) => !isGw(key)));
+
+const couldBeImpacts = /"impact[sſ]"|\\u0(?:0[4-7]|17f)/i;
+const isImpacts = (key: string): boolean => key.length === 7 && key.toLowerCase().replaceAll('ſ', 's') === 'impacts';
+
+/** Returns the text of an object without the `usage.impacts` of a provider, in whatever spelling. */
+export function withoutImpacts(text: string): string {
+  if (!couldBeImpacts.test(text)) return text;
+  const without = (usage: string) => objectOf(membersOf(usage).filter(([key]) => !isImpacts(key)));
+  return objectOf(
+    membersOf(text).map(([key, json]) => [key, isUsage(key) && json.startsWith('{') ? without(json) : json]),
+  );
+}
 
 function claims(value: Record<string, unknown>): boolean {
   for (const key in value) if (isOurs(key)) return true;

@@ -1,4 +1,4 @@
-/** Operators change an account's tier and limits, shadow, tolerance, models, identity provider, budgets, and the webhook of its budgets. */
+/** Operators change an account's tier and limits, shadow, tolerance, impacts, models, identity provider, budgets, and the webhook of its budgets. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromium, howToGetChromium } from '@gw/testing/chromium';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -84,7 +84,7 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     expect(await stored()).toMatchObject({ tier: 'audit_plus', negotiated: false });
   });
 
-  test('an admin sets shadow, tolerance and models', async () => {
+  test('an admin sets shadow, tolerance, impacts and models', async () => {
     const { page } = admin;
     const dialog = page.getByRole('dialog');
     await change('Limits in shadow');
@@ -96,6 +96,10 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
     await admin.look('account-tolerance');
     await save();
     await row(admin, 'Tolerance').getByText('up to 250 ms slower, however dear').waitFor();
+    await change('Impacts in `usage`');
+    await dialog.getByLabel('Replies state usage.impacts').check();
+    await save();
+    await row(admin, 'Impacts').getByText('stated', { exact: true }).waitFor();
     await change('Models');
     await dialog.getByLabel('These alone').check();
     await dialog.getByLabel('Show those whose name holds').fill('sim-');
@@ -108,6 +112,7 @@ describe.skipIf(chromium === null)(`an account in the dashboard of operators${ho
       shadow: ['day'],
       models: ['sim-small'],
       tolerance: { added_latency_ms: 250, added_cost_percent: null },
+      usage_impacts: true,
     });
   });
 

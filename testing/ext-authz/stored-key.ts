@@ -22,6 +22,7 @@ export const storedKey = ({ account, ...more }: Changes = {}): FoundKey => ({
     state: 'active',
     models: null,
     tolerance: anyTolerance,
+    usageImpacts: false,
     limits: tierLimits.audit,
     tokens: { perMinute: null, perDay: null },
     shadow: [],

@@ -13,6 +13,7 @@ export const caller = (more: Partial<Caller> = {}): Caller => ({
   streams: { limit: 25, shadow: false },
   keyStreams: null,
   tolerance: anyTolerance,
+  usageImpacts: false,
   budgets: [],
   tokens: null,
   leased: null,

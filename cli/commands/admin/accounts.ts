@@ -37,6 +37,13 @@ function toleranceOf(call: AdminCall, option: string, field: string): Record<str
   return { [field]: Number(text) };
 }
 
+function switchOf(call: AdminCall, option: string, field: string): Record<string, boolean> {
+  const text = call.option(option);
+  if (text === undefined) return {};
+  if (text !== 'on' && text !== 'off') throw new Problem(`--${option} takes "on" or "off".`);
+  return { [field]: text === 'on' };
+}
+
 function changeOf(call: AdminCall): object {
   const limits = call.option('limits');
   const models = call.option('models');
@@ -52,6 +59,7 @@ function changeOf(call: AdminCall): object {
     ...(tokens === undefined ? {} : { tokens: accountTokens(tokens) }),
     ...(shadow === undefined ? {} : { shadow: shadow === 'none' ? [] : shadow.split(',').filter(Boolean) }),
     ...(Object.keys(tolerance).length === 0 ? {} : { tolerance }),
+    ...switchOf(call, 'usage-impacts', 'usage_impacts'),
     ...(models === undefined ? {} : { models: models === 'all' ? null : models.split(',').filter(Boolean) }),
   };
   if (Object.keys(change).length === 0)
@@ -132,9 +140,11 @@ export const accountCommands: readonly AdminCommand[] = [
       'added-latency-ms':
         'how much slower a region may be than the preferred one, to be chosen for its carbon; or "any"',
       'added-cost-percent': 'how much dearer, in the same way; or "any"',
+      'usage-impacts': 'on or off: replies state usage.impacts too, as EcoLogits and OpenGateLLM do',
       reason: 'why; it stands in the audit log, which the customer can read',
     },
-    summary: 'change name, tier, limits, tokens, shadow, models or the tolerance of carbon-aware routing',
+    summary:
+      'change name, tier, limits, tokens, shadow, models, the tolerance of carbon-aware routing, or what usage has in replies',
     run: async (call) => shown(await call.api.send('PATCH', at(call.arg(0)), changeOf(call))),
   },
   {

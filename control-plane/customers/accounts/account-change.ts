@@ -19,6 +19,7 @@ export interface AccountChange {
   readonly models?: readonly string[] | null;
   /** An absent part of it stays as it is. */
   readonly tolerance?: Partial<AccountView['tolerance']>;
+  readonly usage_impacts?: boolean;
 }
 
 export interface ChangeGrounds {
@@ -39,8 +40,17 @@ const settledInOnboarding = ['name', 'tier', 'limits'] as const;
 /** Returns only what differs. An account that leaves Enterprise loses its own limits, unless the change sets them. */
 export function without(asked: AccountChange, before: AccountRow): AccountChange {
   const view = accountView(before);
-  const { models, name, negotiated, shadow, tier, tokens, tolerance } = view;
-  const now = { name, tier, models, shadow, tokens, tolerance, limits: negotiated ? ownLimitsOf(before) : null };
+  const { models, name, negotiated, shadow, tier, tokens, tolerance, usage_impacts } = view;
+  const now = {
+    name,
+    tier,
+    models,
+    shadow,
+    tokens,
+    tolerance,
+    usage_impacts,
+    limits: negotiated ? ownLimitsOf(before) : null,
+  };
   const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
   const limits = leaves && asked.limits === undefined ? null : withStreams(asked.limits, before);
   const wanted: AccountChange = {
@@ -82,6 +92,7 @@ export function dataOf({
   tier,
   tokens = {},
   tolerance = {},
+  usage_impacts,
 }: AccountChange): Prisma.AccountUpdateInput {
   return {
     ...(name === undefined ? {} : { name }),
@@ -91,6 +102,7 @@ export function dataOf({
     ...(tokens.per_day === undefined ? {} : { tokensPerDay: tokens.per_day }),
     ...(tolerance.added_latency_ms === undefined ? {} : { maxAddedLatencyMs: tolerance.added_latency_ms }),
     ...(tolerance.added_cost_percent === undefined ? {} : { maxAddedCostPercent: tolerance.added_cost_percent }),
+    ...(usage_impacts === undefined ? {} : { usageImpacts: usage_impacts }),
     ...(models === undefined ? {} : { models: models === null ? Prisma.DbNull : [...models] }),
     ...(limits === undefined
       ? {}

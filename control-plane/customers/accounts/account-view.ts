@@ -40,6 +40,9 @@ export const accountSchema = z
     tolerance: toleranceSchema.describe(
       'How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity',
     ),
+    usage_impacts: z
+      .boolean()
+      .describe('Whether replies state `usage.impacts`, in the shapes of EcoLogits and OpenGateLLM'),
     shadow: z.array(z.enum(shadowLimits)).describe('Limits that are counted and reported, and refuse nothing'),
     created_at: z.iso.datetime(),
   })
@@ -48,7 +51,16 @@ export type AccountView = z.infer<typeof accountSchema>;
 
 /** Some of what can be changed of an account. */
 export const someSettingsSchema = accountSchema
-  .pick({ name: true, tier: true, limits: true, models: true, tokens: true, tolerance: true, shadow: true })
+  .pick({
+    name: true,
+    tier: true,
+    limits: true,
+    models: true,
+    tokens: true,
+    tolerance: true,
+    usage_impacts: true,
+    shadow: true,
+  })
   .partial();
 export type SomeSettings = z.infer<typeof someSettingsSchema>;
 
@@ -72,6 +84,7 @@ export function accountView(row: AccountRow): AccountView {
     negotiated: row.limitPerS !== null || row.limitBurst !== null || row.limitPerDay !== null,
     tokens: { per_minute: row.tokensPerMinute, per_day: row.tokensPerDay },
     tolerance: { added_latency_ms: row.maxAddedLatencyMs, added_cost_percent: row.maxAddedCostPercent },
+    usage_impacts: row.usageImpacts,
     shadow: shadowLimits.filter((limit) => row.limitShadow.includes(limit)),
     created_at: row.createdAt.toISOString(),
   };

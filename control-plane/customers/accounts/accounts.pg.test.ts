@@ -52,6 +52,7 @@ test('accounts are listed by state, tier and name, page by page', async () => {
     negotiated: false,
     tokens: { per_minute: null, per_day: null },
     tolerance: { added_latency_ms: null, added_cost_percent: null },
+    usage_impacts: false,
     shadow: [],
     created_at: expect.any(String),
   });
@@ -174,6 +175,18 @@ test('limits in tokens are set in parts and taken away in any tier, and ext-auth
   expect((await newest('acct_x'))?.after).toEqual({ tokens: { per_minute: 600, per_day: 9000 } });
   expect(await patched({ per_minute: null, per_day: null })).toEqual({ per_minute: null, per_day: null });
   expect((await as('admin')('PATCH', `${path}/acct_x`, { tokens: { per_minute: 0 } })).statusCode).toBe(400);
+});
+
+test('impacts in replies are asked for and not, and ext-authz learns of it', async () => {
+  const { db } = running.context;
+  const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32), scopes: [] };
+  await db.apiKey.create({ data: { ...key, publicId: 'xxxxxxxxxxx5' } });
+  for (const usage_impacts of [true, false]) {
+    const changed = await as('admin')('PATCH', `${path}/acct_x`, { usage_impacts });
+    expect(changed.json()).toMatchObject({ usage_impacts });
+    expect((await newest('acct_x'))?.after).toEqual({ usage_impacts });
+    expect((await findKey(db, 'xxxxxxxxxxx5'))?.account.usageImpacts).toBe(usage_impacts);
+  }
 });
 
 test('a tolerance is set in parts and taken away, and ext-authz learns of it', async () => {

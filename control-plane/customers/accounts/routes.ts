@@ -63,6 +63,7 @@ const updateBody = z
         added_cost_percent: toleranceSchema.nullable().exactOptional(),
       })
       .exactOptional(),
+    usage_impacts: z.boolean().exactOptional(),
     reason: nameSchema.exactOptional(),
     seen: someSettingsSchema
       .exactOptional()

@@ -52,6 +52,7 @@ const accountWords = {
       tokens: common.limits.tokens,
       shadow: 'Limits in shadow',
       tolerance: 'Tolerance for low carbon',
+      usage_impacts: 'Impacts in `usage`',
       models: 'Models',
     },
     hints: {
@@ -61,6 +62,8 @@ const accountWords = {
       shadow: 'A limit in shadow is counted and shown, and refuses nothing.',
       tolerance:
         'How much slower or dearer a region may be than the preferred one, to be chosen because its electricity is cleaner. A call can name less.',
+      usage_impacts:
+        'Replies state `usage.impacts` as well, for clients written for EcoLogits or OpenGateLLM. Its numbers are those of the receipt, in kWh and kg.',
       models: 'Which models and aliases its keys can call.',
     },
     limitNames: {

@@ -117,6 +117,8 @@ CREATE TABLE "accounts" (
   -- The delay and the extra cost that the account tolerates for a region with less carbon.
   "max_added_latency_ms" INTEGER CHECK ("max_added_latency_ms" >= 0),
   "max_added_cost_percent" INTEGER CHECK ("max_added_cost_percent" >= 0),
+  -- Replies state usage.impacts for clients of EcoLogits and OpenGateLLM.
+  "usage_impacts" BOOLEAN NOT NULL DEFAULT false,
   -- Enterprise limits are negotiated, so no default can stand in for them. The limits of the other tiers are those of the tier.
   CONSTRAINT "enterprise_has_limits" CHECK (
     "tier" <> 'enterprise'

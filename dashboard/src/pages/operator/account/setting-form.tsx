@@ -86,12 +86,13 @@ const isSame = (one: object, other: object): boolean => JSON.stringify(one) === 
 
 /** The limits are of the tier. */
 function seenOf(account: OperatorAccount, setting: SettingFormProps['setting']) {
-  const { limits, models, shadow, tier, tokens, tolerance } = account;
+  const { limits, models, shadow, tier, tokens, tolerance, usage_impacts } = account;
   return {
     tier: { tier, limits },
     tokens: { tokens },
     shadow: { shadow },
     tolerance: { tolerance },
+    usage_impacts: { usage_impacts },
     models: { models },
   }[setting];
 }

@@ -29,6 +29,7 @@ const forms = {
   tokens: TokensForm,
   shadow: ShadowForm,
   tolerance: ToleranceForm,
+  usage_impacts: UsageImpactsForm,
   models: ModelsForm,
 } as const;
 
@@ -89,6 +90,7 @@ const shown: Readonly<Record<Setting, (account: OperatorAccount) => string>> = {
     const dearer = percent === null ? 'however dear' : `up to ${number(percent)} % dearer`;
     return `${slower}, ${dearer}`;
   },
+  usage_impacts: ({ usage_impacts: states }) => (states ? 'stated' : 'not stated'),
   models: ({ models }) => {
     if (models === null) return 'every model';
     return models.length === 0 ? 'none: every call is refused' : models.join(', ');
@@ -197,6 +199,20 @@ function ToleranceForm({ account, onClose }: FormOfAccountProps) {
     <SettingForm setting="tolerance" account={account} wanted={{ tolerance }} onClose={onClose}>
       <NumberInput {...field} label="Added latency, ms" value={latency} onChange={setLatency} />
       <NumberInput {...field} label="Added cost, percent" value={cost} onChange={setCost} />
+    </SettingForm>
+  );
+}
+
+/** Whether replies are read by clients of EcoLogits or OpenGateLLM. */
+function UsageImpactsForm({ account, onClose }: FormOfAccountProps) {
+  const [states, setStates] = useState(account.usage_impacts);
+  return (
+    <SettingForm setting="usage_impacts" account={account} wanted={{ usage_impacts: states }} onClose={onClose}>
+      <Checkbox
+        label="Replies state usage.impacts"
+        checked={states}
+        onChange={({ currentTarget }) => setStates(currentTarget.checked)}
+      />
     </SettingForm>
   );
 }
