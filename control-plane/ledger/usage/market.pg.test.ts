@@ -7,6 +7,7 @@ import { entryOf, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import type { LedgerEntry } from '@gw/testing/ledger-entry';
 import { beforeEach, expect, test } from 'vitest';
+import { rounded } from './rounded.ts';
 
 const running = forFile(startTestApp);
 beforeEach(() => running.stores.db.energyContract.deleteMany());
@@ -159,7 +160,9 @@ test.each([1, 2, 3])('carbon by market is that of the receipts one by one, summe
   await running.store(...entries);
   const sumOf = (of: readonly LedgerEntry[]) => {
     const known = of.map((entry) => marketOf(entry, bought)).filter((each) => each !== null);
-    return Number((known.reduce((sum, each) => sum + each, 0) / 1000).toPrecision(12));
+    // The shares are binary fractions, so that a double holds the sum and prints all of its digits.
+    const [whole = '', fraction = ''] = String(known.reduce((sum, each) => sum + each, 0)).split('.');
+    return rounded(`${whole.slice(0, -3)}.${whole.slice(-3)}${fraction}`);
   };
   const wanted = ['one', 'two', null].map((project) => [
     project,

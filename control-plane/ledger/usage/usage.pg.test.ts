@@ -97,6 +97,22 @@ test('a sum of tokens is exact, or null where no JSON number could be, and the r
   ]);
 });
 
+test.each([
+  // The double next to 0.5697063523535 is less than it.
+  ['at the half of its last digit', [0.569706352353, 5e-13], 0.569706352354],
+  ['just below that half', [0.569706352353, 4.999_999_999_99e-13], 0.569706352353],
+  ['of the great and the small', [123_456_789_012, 0.499_999_999_999], 123_456_789_012],
+  ['of 13 digits before the point', [1_234_567_890_123, 1.5], 1_234_567_890_120],
+])('a sum %s is rounded as its decimal is', async (_, parts, sum) => {
+  const id = `acct_rounded_${sum}`;
+  const entries = parts.map((energy_wh, at) =>
+    entryOf({ id: receiptIdAt(new Date(Date.UTC(2026, 3, 3, at))), energy_wh, status: 'client_aborted' }, id),
+  );
+  await running.store(...entries);
+  const { data, total } = await ask(id, 'from=2026-04-03&to=2026-04-04');
+  expect([data[0].energy_wh, total.energy_wh, total.energy_aborted_wh]).toEqual([sum, sum, sum]);
+});
+
 test('simulated calls have rows of their own, and are in the total only if that is asked for', async () => {
   const at = (time: string) => receiptIdAt(new Date(`2026-05-01T${time}:00.000Z`));
   const simulated = entryOf({ id: at('03:00'), energy_wh: 0.4, carbon_g: 4, simulated: true }, 'acct_simulated');

@@ -12,6 +12,7 @@ import { boughtFor, boughtJoin, marketColumns } from './market.ts';
 import { costColumns, placesAndPrices, priceJoin } from './money.ts';
 import { calls } from './parts.ts';
 import type { UsageQuestion } from './question.ts';
+import { rounded } from './rounded.ts';
 import { sinceTurn, turns } from './turns.ts';
 
 export interface Usage {
@@ -22,7 +23,8 @@ export interface Usage {
 type Summed = (typeof summed)[number];
 type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> &
   Record<`known_${Summed | DerivedAmount}`, number>;
-type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', number | null>;
+/** Decimal digits. */
+type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', string | null>;
 interface SummedRow extends Counts, Amounts {
   /** True of the sum over all rows, counted or not; its groups are null. */
   readonly is_total: boolean;
@@ -103,8 +105,8 @@ const countsAndSums = Prisma.raw(
     'sum(requests)::float8 AS requests',
     ...kinds.map(({ name, where }) => `coalesce(sum(requests) FILTER (WHERE ${where}), 0)::float8 AS ${name}`),
     ...['prompt_tokens', 'completion_tokens'].map((name) => `sum(${name})::text AS ${name}`),
-    ...[...usageAmountNames, ...derivedNames].map((name) => `sum(${name})::float8 AS ${name}`),
-    "sum(energy_wh) FILTER (WHERE status <> 'complete')::float8 AS energy_aborted_wh",
+    ...[...usageAmountNames, ...derivedNames].map((name) => `sum(${name})::text AS ${name}`),
+    "sum(energy_wh) FILTER (WHERE status <> 'complete')::text AS energy_aborted_wh",
     ...[...summed, ...derivedNames].map((name) => `sum(known_${name})::float8 AS known_${name}`),
   ].join(),
 );
@@ -115,8 +117,8 @@ function rowGroups({ groups }: SummedRow, interval: UsageQuestion['interval']): 
 }
 
 function sumsOf(row: SummedRow, { currency }: UsageQuestion): UsageTotal {
-  const amounts = usageAmountNames.map((name) => [name, rounded(row[name])]);
-  const derived = derivedNames.map((name) => [name, row[`known_${name}`] > 0 ? rounded(row[name]) : null]);
+  const amounts = usageAmountNames.map((name) => [name, amountOf(row[name])]);
+  const derived = derivedNames.map((name) => [name, row[`known_${name}`] > 0 ? amountOf(row[name]) : null]);
   const missing = [...summed, ...derivedNames].flatMap((name) => {
     const unknown = row.requests - row[`known_${name}`];
     return unknown > 0 ? [[name, unknown]] : [];
@@ -128,7 +130,7 @@ function sumsOf(row: SummedRow, { currency }: UsageQuestion): UsageTotal {
     completion_tokens: exact(row.completion_tokens ?? '0'),
     ...Object.fromEntries([...amounts, ...derived]),
     currency,
-    energy_aborted_wh: rounded(row.energy_aborted_wh),
+    energy_aborted_wh: amountOf(row.energy_aborted_wh),
     grid_basis: row.bases.length > 1 ? 'mixed' : (row.bases[0] ?? null),
     missing: Object.fromEntries(missing),
   } as UsageTotal;
@@ -154,4 +156,4 @@ function exact(digits: string): number | null {
   return Number.isSafeInteger(sum) ? sum : null;
 }
 
-const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(12)));
+const amountOf = (sum: string | null): number | null => (sum === null ? null : rounded(sum));
