@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instantSchema, receiptIdPattern, receiptQuerySchema } from './management.ts';
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
+export const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** The most receipts in an immediate reply; a lineage is as long as ten receipts. A job builds larger packs. */
 export const mostReceipts = { plain: 1000, withLineage: 100 } as const;
@@ -51,7 +51,20 @@ export const evidenceRequestSchema = z
   .meta({ id: 'EvidencePackRequest' });
 export type EvidenceRequest = z.infer<typeof evidenceRequestSchema>;
 
-const path = z.array(hash);
+const publicJwkSchema = z.strictObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string().describe('Thumbprint of the key (RFC 7638)'),
+  use: z.literal('sig'),
+  alg: z.literal('EdDSA'),
+});
+export const signatureSchema = z.strictObject({
+  key: publicJwkSchema,
+  jws: z.string().describe('Detached (RFC 7797), Ed25519'),
+});
+
+export const logPath = z.array(hash).describe('From the entry to the root');
 export const checkpointSchema = z
   .strictObject({
     format: z.literal('gw.receipt_log_checkpoint/1'),
@@ -62,10 +75,7 @@ export const checkpointSchema = z
       .datetime()
       .describe('All receipts of calls before this time that were stored at the time of signing are in these entries'),
     issued: z.iso.datetime(),
-    signature: z.strictObject({
-      key: z.record(z.string(), z.string()),
-      jws: z.string().describe('Detached (RFC 7797), Ed25519, over the rest of the checkpoint in RFC 8785 form'),
-    }),
+    signature: signatureSchema.describe('Over the rest of the checkpoint in RFC 8785 form'),
   })
   .meta({
     id: 'ReceiptLogCheckpoint',
@@ -123,7 +133,7 @@ const batchSchema = z
     ),
     replaces: hash.nullable().describe('The digest of the row before it was settled'),
     index: z.int().nonnegative(),
-    path: path.describe(
+    path: logPath.describe(
       'From the leaf to the root of the batch (RFC 6962). The entry is id, version, digest of the row and, if it is given, `replaces`, with spaces between',
     ),
     signed: z
@@ -136,7 +146,7 @@ const batchSchema = z
           root_hash: hash.describe('Root of a Merkle tree over the heads'),
           issued: z.iso.datetime(),
         }),
-        path: path.describe('From the head of the batch to `root_hash`'),
+        path: logPath.describe('From the head of the batch to `root_hash`'),
       })
       .nullable()
       .describe('The signature over the heads of a minute; null: in a minute'),
@@ -150,10 +160,10 @@ export const receiptProofSchema = z
     version: z.int().positive(),
     leaf_hash: hash.describe('SHA-256 over a zero byte and the receipt as JSON by RFC 8785'),
     index: z.int().nonnegative().nullable().describe('Its position in the log; null: it is not in the checkpoint yet'),
-    path: path.nullable().describe('From the leaf to the root of the checkpoint'),
+    path: logPath.nullable().describe('From the leaf to the root of the checkpoint'),
     checkpoint: checkpointSchema.nullable().describe('The newest; null before the first'),
     consistency: z
-      .strictObject({ from: z.int().positive(), path })
+      .strictObject({ from: z.int().positive(), path: logPath })
       .nullable()
       .describe(
         'Proof that the log still begins with the first `from` entries; null if not requested, or if the log is shorter',
@@ -165,7 +175,7 @@ export const receiptProofSchema = z
   })
   .meta({ id: 'ReceiptProof', description: 'Proof that a receipt is in the append-only log of its account' });
 
-const archivedMonthSchema = z
+export const archivedMonthSchema = z
   .strictObject({
     format: z.literal('gw.archived_month/1'),
     account: z.string(),
@@ -177,63 +187,8 @@ const archivedMonthSchema = z
   })
   .meta({ id: 'ArchivedMonth', description: 'An entry of the log that is no receipt: the month has left Postgres' });
 
-const node = z.looseObject({ type: z.array(z.string()) });
-
-export const evidencePackSchema = z
-  .looseObject({
-    '@context': z.record(z.string(), z.unknown()).describe('The whole context, so that nothing has to be fetched'),
-    id: z.string(),
-    type: z.array(z.string()),
-    format: z.literal('gw.evidence_pack/1'),
-    issued: z.iso.datetime(),
-    account: z.string(),
-    selection: z.record(z.string(), z.unknown()).describe('The selection that was requested'),
-    coverage: z
-      .record(z.string(), z.unknown())
-      .describe('Counts of receipts by kind, and of those that need attention'),
-    aggregates: z
-      .array(node)
-      .describe('Sums by day, model, provider, region and grid basis, with simulated calls separate'),
-    methodologies: z.array(node).describe('Including the documents that their hashes cover'),
-    sources: z.array(node),
-    excluded: z.array(node).describe('Receipts that were requested but are not in the pack, with the reason'),
-    log: z
-      .looseObject({
-        checkpoint: checkpointSchema.nullable(),
-        archived: z
-          .array(z.strictObject({ index: z.int().nonnegative(), path, month: archivedMonthSchema }))
-          .optional()
-          .describe('The entries of the log that say that a month is archived; absent: none'),
-      })
-      .nullable()
-      .describe('The signed checkpoint that the proofs of `receipts` lead to; null before the first one'),
-    receipts: z.array(node).describe('Every version of each; amounts are decimal strings'),
-    listed: z
-      .record(z.string(), z.array(z.string()))
-      .describe('Which receipts are simulated, degraded, restated, superseded'),
-    manifest: z
-      .record(z.string(), z.unknown())
-      .describe(
-        'SHA-256 of each part in RFC 8785 form: of each receipt, or of each thousand in a pack of more than a thousand',
-      ),
-    signature: z.strictObject({
-      key: z.record(z.string(), z.string()),
-      jws: z.string().describe('Detached (RFC 7797), Ed25519, over the manifest'),
-    }),
-  })
-  .meta({ id: 'EvidencePack', description: 'JSON-LD 1.1 with PROV-O, QUDT and DCAT' });
-
 export const keySetSchema = z
   .strictObject({
-    keys: z.array(
-      z.strictObject({
-        kty: z.literal('OKP'),
-        crv: z.literal('Ed25519'),
-        x: z.string(),
-        kid: z.string().describe('Thumbprint of the key (RFC 7638)'),
-        use: z.literal('sig'),
-        alg: z.literal('EdDSA'),
-      }),
-    ),
+    keys: z.array(publicJwkSchema),
   })
   .meta({ id: 'KeySet', description: 'The keys that evidence packs are signed with, including former ones' });

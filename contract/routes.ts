@@ -132,6 +132,7 @@ export const routes: readonly Route[] = [
     summary: 'Take a revocation back, within 90 days',
   },
   { ...open, path: '/.well-known/jwks.json', summary: 'The keys that evidence packs are signed with' },
+  { ...open, path: '/ns/gw', summary: 'What the terms of evidence packs mean' },
   { ...open, path: errorPagesPath, summary: 'All error codes, as a page for people' },
   { ...open, path: errorPagePath, summary: 'One error code, as a page for people: `doc_url` of an error leads there' },
   { ...open, path: '/openapi.json', summary: 'This document' },

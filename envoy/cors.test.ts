@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '@gw/contract/openapi';
+import { vocabularyPath } from '@gw/contract/pack/context';
+import { vocabulary } from '@gw/contract/pack/vocabulary';
 import { envoyBinary } from '@gw/stack/binaries';
 import { type Child, startChild } from '@gw/stack/child';
 import { freePorts } from '@gw/stack/ports';
@@ -84,6 +86,13 @@ it('the document of the API needs no other part, and the page of a configured or
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
   expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
   expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument('https://gw.example.com'))));
+  expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+});
+
+it('the vocabulary of evidence packs needs no key and no other part', async () => {
+  const reply = await ask(vocabularyPath, { headers: { origin: 'https://app.example.com' } });
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/ld+json']);
+  expect(await reply.json()).toEqual(vocabulary);
   expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
 });
 

@@ -10,6 +10,7 @@ import { attemptOrderHeader, onceMore } from '@gw/contract/internal/first-attemp
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { limitsDecidedHeader } from '@gw/contract/internal/identity';
 import { messagesPath } from '@gw/contract/messages-errors';
+import { vocabularyPath } from '@gw/contract/pack/context';
 import { type Route, routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import { overwriting } from './attempt-filters.ts';
@@ -153,6 +154,7 @@ const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
   ],
   '/openapi.json': () => [behindSink('document', '/openapi.json')],
   [keySetPath]: () => [behindSink('key set', keySetPath)],
+  [vocabularyPath]: () => [behindSink('vocabulary', vocabularyPath)],
   [errorPagesPath]: () => [behindSink('error codes', errorPagesPath)],
   // The sink knows the codes.
   [errorPagePath]: () => [behindSink('error code', errorPagePath)],

@@ -2,7 +2,7 @@
  * Envoy's own answers, and the listener behind the cluster `sink`, which answers where a direct response of the public listener would
  * bypass a filter that has to see the request.
  *
- * Invariant: the sink forwards nothing. A client's path matches only the OpenAPI document, the key set, the error pages and the last route
+ * Invariant: the sink forwards nothing. A client's path matches only the OpenAPI document, the key set, the vocabulary, the error pages and the last route
  * here, since the public listener has no route for the other paths and only rewrites to them.
  */
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, errorPagesPath } from '@gw/contract/errors';
@@ -12,6 +12,8 @@ import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { pageWalls } from '@gw/contract/internal/html-text';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
 import { openApiDocument } from '@gw/contract/openapi';
+import { vocabularyPath } from '@gw/contract/pack/context';
+import { vocabulary } from '@gw/contract/pack/vocabulary';
 import { overwriting } from './attempt-filters.ts';
 
 export const sinkPaths = {
@@ -68,6 +70,10 @@ function errorPageRoutes(addresses: Addresses): object[] {
 export const sinkRoutes = (addresses: Addresses, evidenceKeys: readonly string[]): object[] => [
   { match: { path: '/openapi.json' }, ...directJson(document(addresses), cached) },
   { match: { path: keySetPath }, ...directJson(JSON.stringify({ keys: evidenceKeys.map(publicJwkOf) }), cached) },
+  {
+    match: { path: vocabularyPath },
+    ...direct(200, JSON.stringify(vocabulary), { 'content-type': 'application/ld+json', ...cached }),
+  },
   ...errorPageRoutes(addresses),
   {
     match: { prefix: sinkPaths.refusedContentType },

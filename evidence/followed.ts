@@ -22,7 +22,7 @@ type Lists<T> = Readonly<Record<ListName, T>>;
 
 export interface FollowedHead extends PartDigests {
   /** The members of the head that follow from the receipts. */
-  readonly head: Node;
+  readonly head: Node & { readonly methodologies: readonly Node[] };
   /** SHA-256 of each list. */
   readonly lists: Lists<string>;
 }

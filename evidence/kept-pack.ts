@@ -4,11 +4,11 @@
  * Invariant: a longer file than `mostHeld` is never held. Its checkpoint is used alone.
  */
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import { packFormat } from '@gw/contract/pack/schema';
 import { canonicalText } from './canonical.ts';
 import { Followed } from './followed.ts';
 import { jsonParts, notJson, parsePart } from './json-parts.ts';
 import { type Manifest, manifestOf } from './manifest.ts';
-import { packFormat } from './pack.ts';
 import { PackFileError, readBytes } from './pack-file.ts';
 import { isNode, type Node } from './receipt-node.ts';
 

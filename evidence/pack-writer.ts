@@ -7,8 +7,16 @@ import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from './canonical.ts';
 import { Followed, type ListName, listNames } from './followed.ts';
 import { manifestOf } from './manifest.ts';
-import { aboutPack, type Excluded, exclusionNode, type PackAbout, type PackContents, type PackLog } from './pack.ts';
-import { type PackedReceipt, receiptNode } from './receipt-node.ts';
+import {
+  aboutPack,
+  type Excluded,
+  exclusionNode,
+  makingOf,
+  type PackAbout,
+  type PackContents,
+  type PackLog,
+} from './pack.ts';
+import { gatewayOf, type PackedReceipt, receiptNode } from './receipt-node.ts';
 import { signed } from './signature.ts';
 
 export const sections = ['begin', 'receipts', ...listNames, 'excluded', 'end'] as const;
@@ -65,7 +73,9 @@ export class PackWriter {
 
   /** To be called once, after the last receipt. */
   async finish(key: SigningKey): Promise<void> {
-    const { head, ...digests } = this.#followed.finish();
+    const { head: follows, ...digests } = this.#followed.finish();
+    const wasGeneratedBy = makingOf(gatewayOf(this.#baseUrl), follows.methodologies);
+    const head = { ...follows, wasGeneratedBy };
     const manifest = manifestOf({ ...this.#begin, ...head }, digests);
     const last = { ...head, manifest, signature: await signed(manifest, key) };
     this.#write('end', `],${JSON.stringify(last).slice(1)}`);

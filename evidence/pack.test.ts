@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { publicJwkOf } from '@gw/contract/internal/public-jwk';
+import { packContext, vocabularyIri } from '@gw/contract/pack/context';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { cases } from '@gw/testing/cases';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import jsonld from 'jsonld';
 import { beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
-import { packContext } from './context.ts';
 import { ExactSum, plainDecimal } from './decimal.ts';
 import type { PackContents } from './pack.ts';
 import { PackFileError } from './pack-file.ts';
@@ -123,11 +124,20 @@ test('a pack is JSON-LD of which every term is known, without fetching anything'
   );
   const [restated] = ((node?.['http://purl.org/dc/terms/hasPart'] ?? []) as Json[]).slice(2);
   expect(restated).toMatchObject({
-    '@type': ['http://www.w3.org/ns/prov#Entity', 'urn:gw:terms:Receipt'],
-    'urn:gw:terms:energy_wh': [{ '@type': 'http://www.w3.org/2001/XMLSchema#decimal', '@value': '0.1' }],
-    'urn:gw:terms:tier': [{ '@id': 'urn:gw:terms:tier-parametric' }],
+    '@type': ['http://www.w3.org/ns/prov#Entity', `${vocabularyIri}#Receipt`],
+    [`${vocabularyIri}#energy_wh`]: [{ '@type': 'http://www.w3.org/2001/XMLSchema#decimal', '@value': '0.1' }],
+    [`${vocabularyIri}#tier`]: [{ '@id': `${vocabularyIri}#tier-parametric` }],
     'http://www.w3.org/ns/prov#wasRevisionOf': [{ '@id': `urn:gw:receipt:${idAt(2)}:1` }],
   });
+});
+
+test('a pack is as the published JSON Schema has it, and with a further member it is not', () => {
+  const schema = JSON.parse(readFileSync(new URL('../docs/evidence-pack.schema.json', import.meta.url), 'utf8'));
+  const isPack = new Ajv2020({ allErrors: true, strict: false, validateFormats: false }).compile(schema);
+  expect(isPack(pack), JSON.stringify(isPack.errors)).toBe(true);
+  expect(isPack({ ...pack, approved: true })).toBe(false);
+  const [first, ...others] = pack.receipts as Json[];
+  expect(isPack({ ...pack, receipts: [{ ...first, offset_g: '100' }, ...others] })).toBe(false);
 });
 
 test('sums count the newest version of each receipt, and simulated calls apart', () => {

@@ -2,16 +2,16 @@
  * An evidence pack has receipts of one account, the methodologies that made them, and their sums, as JSON-LD 1.1 that needs nothing from
  * elsewhere. A detached signature (RFC 7797) covers the manifest of its parts.
  */
+import { packContext } from '@gw/contract/pack/context';
+import { packFormat } from '@gw/contract/pack/schema';
 import { methodologyOfHash } from '@gw/methodology/methodologies';
 import type { ArchivedMonth } from './archived-month.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { packContext } from './context.ts';
 import { statedQuantities } from './quantities.ts';
 import { gatewayOf, type Node, type PackedReceipt, planOf } from './receipt-node.ts';
 
 export type { PackedReceipt } from './receipt-node.ts';
 
-export const packFormat = 'gw.evidence_pack/1';
 export const packTypes = ['dcat:Dataset', 'prov:Entity', 'gw:EvidencePack'] as const;
 
 /**
@@ -80,7 +80,7 @@ export function aboutPack({ accountId, baseUrl, id, issuedAt, period, selection 
     format: packFormat,
     title: 'Environmental receipts of calls to language models',
     issued: issuedAt.toISOString(),
-    publisher: { id: gatewayOf(baseUrl), type: ['prov:SoftwareAgent'] },
+    publisher: { id: gatewayOf(baseUrl), type: ['prov:SoftwareAgent', 'dct:Agent'] },
     account: accountId,
     selection,
     ...(period && {
@@ -89,6 +89,13 @@ export function aboutPack({ accountId, baseUrl, id, issuedAt, period, selection 
     quantities: statedQuantities,
   };
 }
+
+/** The making of a pack. `methodologies`: their nodes. */
+export const makingOf = (gateway: unknown, methodologies: readonly Node[]): Node => ({
+  type: ['prov:Activity'],
+  wasAssociatedWith: gateway,
+  used: methodologies.map(({ id }) => id),
+});
 
 export const exclusionNode = (each: Excluded): Node => ({ type: ['gw:Exclusion'], ...each });
 

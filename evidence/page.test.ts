@@ -27,7 +27,7 @@ const head = {
   coverage: { modelled: { requests: 4, energy_wh: '4' }, excluded: 1, listed: { simulated: 2 } },
   excluded: [{ receipt_id: evil, version: 1, reason: evil }],
   methodologies: [{ name: evil, version: '1', hash: 'sha256:1' }],
-  sources: [{ name: evil, version: null, licence: 'CC0', locator: 'javascript:alert(1)' }],
+  sources: [{ name: evil, version: null, licence: 'spdx:CC-BY-4.0', locator: 'javascript:alert(1)' }],
 };
 const found = {
   signature: 'trusted',

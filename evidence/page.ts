@@ -5,6 +5,7 @@
  * of the pack is escaped. Simulated calls share no chart with real ones, nor does carbon of one grid basis with carbon of another.
  */
 import { escaped } from '@gw/contract/internal/html-text';
+import { licenceName } from '@gw/contract/pack/licences';
 import { barChart, lineChart, type Point, shortNumber } from './charts.ts';
 import { isNode, type Node } from './receipt-node.ts';
 import type { PackVerification } from './verify.ts';
@@ -39,7 +40,7 @@ export function evidencePage(head: Node, found: PackVerification): string {
     coverageOf(head),
     leftOut(found),
     table('Methods', ['Name', 'Version', 'Hash'], rowsOf(head.methodologies), ['name', 'version', 'hash']),
-    table('Sources', ['Name', 'Version', 'Licence', 'Where'], rowsOf(head.sources), [
+    table('Sources', ['Name', 'Version', 'Licence', 'Where'], rowsOf(head.sources).map(namedLicence), [
       'name',
       'version',
       'licence',
@@ -153,6 +154,8 @@ function coverageOf({ coverage }: Node): string {
   const rows = [...kinds, ...lists, ['left out', coverage.excluded, '']];
   return tableOf('Coverage', ['Receipts that are', 'Number', 'Energy'], rows);
 }
+
+const namedLicence = (row: Node): Node => ({ ...row, licence: licenceName(row.licence) });
 
 const shownRows = 200;
 function table(

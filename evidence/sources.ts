@@ -1,4 +1,5 @@
 /** Lists the published sources of the numbers in a pack, as the lineages name them. Without lineages these are the sources of the grid values alone. */
+import { licenceOf } from '@gw/contract/pack/licences';
 import type { Node } from './receipt-node.ts';
 
 interface Factor {
@@ -32,7 +33,7 @@ export class SourceList {
     for (const { licence, locator, source, version } of [...factors, ...(grid === null ? [] : [{ source: grid }])]) {
       const name = textOf(source);
       if (name === null) continue;
-      const stated = { name, version: textOf(version), licence: textOf(licence), locator: textOf(locator) };
+      const stated = { name, version: textOf(version), licence: licenceOf(textOf(licence)), locator: textOf(locator) };
       const key = JSON.stringify(stated);
       if (!this.#found.has(key))
         this.#found.set(key, { type: ['prov:Entity', 'dct:BibliographicResource'], ...stated });

@@ -6,8 +6,8 @@
  * The bounds of a sum are the sums of the bounds, as if all errors had the same direction, because calls at one place share the causes of
  * their errors.
  */
+import { summed } from '@gw/contract/pack/measures';
 import { ExactSum, isDecimal, plainDecimal } from './decimal.ts';
-import { summed } from './quantities.ts';
 import { isNode, type Node } from './receipt-node.ts';
 
 const tokens = ['prompt_tokens', 'completion_tokens'] as const;

@@ -1,8 +1,9 @@
 /** Checks the head of a pack: whatever in it follows from the receipts, from the request, or from this program. */
+import { packContext } from '@gw/contract/pack/context';
 import { methodologyOfHash } from '@gw/methodology/methodologies';
-import { packContext } from './context.ts';
 import { differences } from './differences.ts';
-import { packTypes } from './pack.ts';
+import type { FollowedHead } from './followed.ts';
+import { makingOf, packTypes } from './pack.ts';
 import { statedQuantities } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { temporalOf } from './verify-selection.ts';
@@ -27,17 +28,17 @@ export const checkAccount = (head: Node, account: string | undefined): PackMisma
   account === undefined || head.account === account ? [] : [ofPack('account', shown(account), shown(head.account))];
 
 /** `follows`: the members that follow from the receipts. */
-export function checkHead(head: Node, follows: Node): PackMismatch[] {
+export function checkHead(head: Node, follows: FollowedHead['head']): PackMismatch[] {
+  const { methodologies } = follows;
   const expected = {
     '@context': packContext,
     type: packTypes,
     temporal: temporalOf(head.selection),
     quantities: statedQuantities,
+    wasGeneratedBy: makingOf(isNode(head.publisher) ? head.publisher.id : null, methodologies),
     ...follows,
   };
-  const unknown = (follows.methodologies as readonly Node[]).filter(
-    ({ hash }) => methodologyOfHash(String(hash)) === null,
-  );
+  const unknown = methodologies.filter(({ hash }) => methodologyOfHash(String(hash)) === null);
   return [
     ...Object.entries(expected).flatMap(([field, value]) => differences(field, value, head[field])),
     ...unknown.map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash))),

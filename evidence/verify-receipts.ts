@@ -123,11 +123,12 @@ const ofVersion = ({ receipt_id }: Node, version: unknown, fault: Omit<PackMisma
 
 const dishonest: readonly unknown[] = ['contradiction', 'not_genuine', 'not_stored'] satisfies ExclusionCode[];
 
+export const excludedName = ({ receipt_id, version }: Node): string => `urn:gw:receipt:${nameOf(receipt_id, version)}`;
+
 /** Reports a receipt that the gateway itself says to have lost, not to have as it was, or not to be able to explain. */
-export function checkExclusion({ code, log_index, reason, receipt_id, version }: Node): PackMismatch[] {
+export function checkExclusion(node: Node): PackMismatch[] {
+  const { code, log_index, reason } = node;
   if (log_index === undefined && !dishonest.includes(code)) return [];
   const expected = log_index === undefined ? 'as it was issued' : `the entry ${shown(log_index)} of the log`;
-  return [
-    { receipt: `urn:gw:receipt:${receipt_id}:${version}`, field: 'receipt', expected, found: `nothing: ${reason}` },
-  ];
+  return [{ receipt: excludedName(node), field: 'receipt', expected, found: `nothing: ${reason}` }];
 }

@@ -25,6 +25,7 @@ const receipts = [
   { receipt, lineage: example('lineage') },
   ...[other, { ...other, version: 2, supersedes: 1 }, third].map((each) => ({ receipt: each, lineage: null })),
 ];
+const left = { type: ['gw:Exclusion'], receipt_id: third.id, version: null, code: 'not_found', reason: 'Not there.' };
 const day = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
 
 // biome-ignore lint/suspicious/noExplicitAny: what is altered in it can have any form.
@@ -134,10 +135,28 @@ test.each<[string, (pack: Json) => void, string[]]>([
 test('a first version that is left out by name is not missed', async () => {
   const found = await check(({ head, nodes }) => {
     nodes.splice(1, 1);
-    head.excluded = [{ receipt_id: other.id, version: 1, code: 'not_genuine', reason: 'Not so.' }];
+    head.excluded = [
+      { type: ['gw:Exclusion'], receipt_id: other.id, version: 1, code: 'not_genuine', reason: 'Not so.' },
+    ];
   });
   expect(found.mismatches).toMatchObject([{ receipt: `urn:gw:receipt:${other.id}:1`, expected: 'as it was issued' }]);
 });
+
+test.each<[string, (pack: Json) => void]>([
+  ['offset_g', ({ nodes }) => (nodes[3].offset_g = '100')],
+  ['approved_by', ({ head }) => (head.approved_by = 'an auditor')],
+  ['wasGeneratedBy.startedAtTime', ({ head }) => (head.wasGeneratedBy.startedAtTime = day.from)],
+  ['selection.only', ({ head }) => (head.selection.only = 'green')],
+  ['temporal.note', ({ head }) => (head.temporal.note = 'x')],
+  ['publisher.name', ({ head }) => (head.publisher.name = 'Acme')],
+  ['wasGeneratedBy.by', ({ nodes }) => (nodes[3].wasGeneratedBy.by = 'x')],
+  ['hint', ({ head }) => (head.excluded = [{ ...left, hint: 'x' }])],
+])(
+  'a member that no pack has is refused by its name, although whoever has the key has signed it: %s',
+  async (name, change) => {
+    expect(fieldsOf(await check(change))).toContain(name);
+  },
+);
 
 test('the pack of another account is not taken for that of one', async () => {
   expect(fieldsOf(await check(() => {}, { account: 'acct_2' }))).toEqual(['account']);
@@ -152,9 +171,13 @@ const withBare = (count: number, explained: number) =>
     const ids = Array.from({ length: count }, (_, n) => idAt(n));
     const bare = ids.map((id) => ({ ...nodes[3], id: `urn:gw:receipt:${id}:1`, receipt_id: id }));
     nodes.splice(0, nodes.length, ...bare);
-    head.excluded = ids
-      .slice(0, explained)
-      .map((id) => ({ receipt_id: id, version: 1, code: 'no_lineage', reason: 'Its facts are gone.' }));
+    head.excluded = ids.slice(0, explained).map((id) => ({
+      type: ['gw:Exclusion'],
+      receipt_id: id,
+      version: 1,
+      code: 'no_lineage',
+      reason: 'Its facts are gone.',
+    }));
   });
 
 test.each([

@@ -7,20 +7,21 @@
  * time and id, so that a duplicate is found without remembering all of them.
  */
 import { errorText } from '@gw/contract/internal/error-text';
+import { exclusionSchema, packedReceiptSchema, packFormat, packHeadSchema } from '@gw/contract/pack/schema';
 import { CappedList } from './capped-list.ts';
 import { checkManifest } from './differences.ts';
 import { Followed, type FollowedHead, listNames, listPart } from './followed.ts';
 import { type JsonPart, jsonParts, parsePart } from './json-parts.ts';
 import { manifestOf } from './manifest.ts';
-import { packFormat } from './pack.ts';
 import { PackFileError, readBytes } from './pack-file.ts';
 import { amounts } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
 import { checkSignature, type SignatureCheck, type Trust } from './signature.ts';
+import { withForm } from './verify-form.ts';
 import { checkAccount, checkHead, checkPeriod, type PackSubject, subjectOf } from './verify-head.ts';
 import { LogCheck, type LogVerification, noLog } from './verify-log.ts';
-import { checkExclusion, checkNode, checkNumbers, VersionCheck } from './verify-receipts.ts';
+import { checkExclusion, checkNode, checkNumbers, excludedName, VersionCheck } from './verify-receipts.ts';
 import { noRouting, RoutingCheck, type RoutingVerification } from './verify-routing.ts';
 import { SelectionCheck } from './verify-selection.ts';
 
@@ -153,13 +154,14 @@ class PackReading {
     const { mismatches, recomputed } = checkNumbers(node, this.#options.onFault);
     if (recomputed) this.#recomputed += 1;
     else if (amounts.some((amount) => node[amount] != null)) this.#onlyStated += 1;
-    this.#mismatches.addAll([
+    const found = [
       ...checkNode(this.#head, node),
       ...this.#versions.add(node),
       ...mismatches,
       ...this.#routing.add(node),
       ...this.#log.add(node, this.#head),
-    ]);
+    ];
+    this.#mismatches.addAll(withForm(packedReceiptSchema, node, String(node.id), found));
   }
 
   #checkOrder(node: Node): void {
@@ -184,7 +186,7 @@ class PackReading {
       reason: String(reason),
     });
     for (const check of [this.#versions, this.#selection, this.#log]) check.exclude(node);
-    this.#mismatches.addAll(checkExclusion(node));
+    this.#mismatches.addAll(withForm(exclusionSchema, node, excludedName(node), checkExclusion(node)));
   }
 
   async finish(): Promise<VerifiedPack> {
@@ -194,7 +196,7 @@ class PackReading {
     const follows = this.#followed.finish();
     const { mismatches: ofLog, ...log } = await this.#log.finish(head, trust);
     const [mismatches, excluded] = [this.#mismatches, this.#excluded];
-    mismatches.addAll([
+    const found = [
       ...checkAccount(head, account),
       ...this.#checkLists(follows),
       ...checkManifest(manifest, manifestOf(head, follows)),
@@ -203,7 +205,8 @@ class PackReading {
       ...this.#selection.finish(head),
       ...checkPeriod(head, [this.#earliest, this.#latest].filter(isNode)),
       ...ofLog,
-    ]);
+    ];
+    mismatches.addAll(withForm(packHeadSchema, this.#head, null, found));
     return {
       head,
       signature: await checkSignature(manifest, signature, trust),

@@ -6,7 +6,6 @@ import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from '../chat.
 import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from '../completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from '../embeddings.ts';
 import {
-  evidencePackSchema,
   evidenceRequestSchema,
   keySetSchema,
   packJobSchema,
@@ -32,6 +31,7 @@ import {
   messageResponseSchema,
 } from '../messages.ts';
 import { methodologySchema } from '../methodology.ts';
+import { evidencePackSchema } from '../pack/schema.ts';
 import { receiptSchema } from '../receipt.ts';
 import { responseEventSchema, responseRequestSchema, responseSchema } from '../responses.ts';
 import { receiptRoutingSchema } from '../routing-trace.ts';
@@ -161,6 +161,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: keySchema },
   'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: keySchema },
   'GET /.well-known/jwks.json': { id: 'readKeySet', response: keySetSchema },
+  'GET /ns/gw': { id: 'readVocabulary', response: null, mediaType: 'application/ld+json' },
   'GET /errors': { id: 'listErrors', response: null, isPage: true },
   'GET /errors/{code}': { id: 'readError', response: null, isPage: true },
   'GET /openapi.json': { id: 'readOpenApi', response: null },

@@ -9,7 +9,7 @@ import { pythonWith } from '@gw/stack/environments';
 /** Each by an account of its own: reads of the ledger and of keys, and counts, have a small rate, and a run of all would wait for it. */
 export const groups = {
   inference:
-    /^\/(v1\/(chat|completions|embeddings|responses|messages(?!\/)|models|regions|use-policy)|openapi|healthz|readyz|errors)/,
+    /^\/(v1\/(chat|completions|embeddings|responses|messages(?!\/)|models|regions|use-policy)|openapi|healthz|readyz|errors|ns\/)/,
   ledger: /^\/(v1\/(gw|usage|audit-log|messages\/)|\.well-known)/,
   keys: /^\/v1\/keys/,
 } as const;

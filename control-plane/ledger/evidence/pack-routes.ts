@@ -7,8 +7,9 @@
  */
 import { Readable } from 'node:stream';
 import { apiError } from '@gw/contract/errors';
-import { evidencePackSchema, packJobSchema } from '@gw/contract/evidence';
+import { packJobSchema } from '@gw/contract/evidence';
 import { defined } from '@gw/contract/internal/defined';
+import { evidencePackSchema } from '@gw/contract/pack/schema';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';

@@ -8,14 +8,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { apiError, fieldError } from '@gw/contract/errors';
-import {
-  type EvidenceRequest,
-  evidencePackSchema,
-  evidenceRequestSchema,
-  mostReceipts,
-  packJobSchema,
-} from '@gw/contract/evidence';
+import { type EvidenceRequest, evidenceRequestSchema, mostReceipts, packJobSchema } from '@gw/contract/evidence';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { evidencePackSchema } from '@gw/contract/pack/schema';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
