@@ -123,7 +123,7 @@ test('the catalogue follows the providers that the seed is asked for', async () 
   expect(await db.provider.findMany()).toMatchObject([{ id: 'custom', baseUrl: 'http://llm/v1', local: true }]);
   expect(await db.region.findMany()).toMatchObject([{ code: 'default', gridZone: 'WOR' }]);
   expect(await db.model.findMany({ orderBy: { id: 'asc' } })).toMatchObject([
-    { id: 'acme/chat', kind: 'chat', modelClass: 'frontier', activeParametersMinB: null },
+    { id: 'acme/chat', kind: 'chat', modelClass: 'unknown', activeParametersMinB: null, parametersSource: null },
     { id: 'acme/embed', kind: 'embedding', modelClass: 'embedding' },
   ]);
   await seed(db, { pepper, provider: { ...provider, url: 'https://llm/v1' }, existing: keys });

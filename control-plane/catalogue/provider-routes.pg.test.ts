@@ -308,6 +308,35 @@ test('its models are read and printed as they stand in gw.yaml, each guess told;
   );
 });
 
+test('a model whose size nobody knows is imported as of unknown size, and needs a look', async () => {
+  await addAcme();
+  answer = (request) =>
+    request.url === '/v1/models' ? { status: 200, body: { data: [{ id: 'own-chat' }] } } : works(request);
+  const because = 'by its name: it chats; its size is unknown, so the bounds of its receipts hold models of any size';
+  expect((await gw('providers', 'import', 'acme')).out).toBe(
+    [
+      'models:',
+      `  # ${because}`,
+      '  - id: own-chat',
+      '    owned_by: acme',
+      '    kind: chat',
+      '    model_class: unknown',
+      '# In a deployment:',
+      '#     models:',
+      '#       own-chat: own-chat',
+      '',
+    ].join('\n'),
+  );
+  const { out, told } = await gw('providers', 'import', 'acme', '--deployment', 'acme-pl');
+  expect(out).toBe(`own-chat: ${because}\n`);
+  expect(told).toContain('Sizes that are guessed or unknown are set by ./gw admin models set.');
+  expect((await as('viewer')('GET', at('models', 'own-chat'))).json()).toMatchObject({
+    model_class: 'unknown',
+    parameters_source: null,
+    warnings: [expect.stringContaining('./gw admin models set own-chat --total <billions>')],
+  });
+});
+
 test('a provider that does not answer as it should is told as that, and nobody but admins asks', async () => {
   await addAcme();
   answer = () => ({ status: 401, body: credential });

@@ -61,7 +61,10 @@ const proposedSchema = z.strictObject({
   kind: z.enum(['chat', 'embedding']),
   total_parameters_b: parametersSchema,
   active_parameters_b: parametersSchema,
-  parameters_source: z.string().describe('Begins with "guessed" where the name alone tells it'),
+  parameters_source: z
+    .string()
+    .nullable()
+    .describe('Begins with "guessed" where the name alone tells it; null: the size is unknown'),
   model_class: z.string().nullable(),
   quantization_bits: z.number().nullable(),
   tokens_per_s: z.number().nullable(),

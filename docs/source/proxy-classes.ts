@@ -11,6 +11,7 @@ const sizes: Readonly<Record<ModelClass, string>> = {
   large: ', 40–120B, dense',
   moe_small_active: '',
   frontier: '',
+  unknown: ', of any size',
   embedding: '',
 };
 

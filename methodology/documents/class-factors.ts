@@ -60,6 +60,7 @@ const ofEach = <T>(each: (modelClass: ModelClass) => T): Readonly<Record<ModelCl
   large: each('large'),
   moe_small_active: each('moe_small_active'),
   frontier: each('frontier'),
+  unknown: each('unknown'),
   embedding: each('embedding'),
 });
 

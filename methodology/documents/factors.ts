@@ -155,7 +155,8 @@ export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const
 
 /**
  * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.
- * `frontier` covers the range of estimates for closed mixture-of-experts models.
+ * `frontier` covers the range of estimates for closed mixture-of-experts models; `unknown`, a model of any size, lies between `small`
+ * and `frontier` (the geometric means of the two).
  */
 export const standIns = {
   small: { active: { min: 8, max: 8 }, total: { min: 8, max: 8 } },
@@ -163,6 +164,7 @@ export const standIns = {
   large: { active: { min: 70, max: 70 }, total: { min: 70, max: 70 } },
   moe_small_active: { active: { min: 5.1, max: 5.1 }, total: { min: 117, max: 117 } },
   frontier: { active: { min: 44, max: 132 }, total: { min: 440, max: 440 } },
+  unknown: { active: { min: 26.5, max: 26.5 }, total: { min: 59, max: 59 } },
   embedding: { active: { min: 0.3, max: 0.3 }, total: { min: 0.3, max: 0.3 } },
 } as const;
 
@@ -176,6 +178,7 @@ export const classSpans = {
   large: { active: { min: 40, max: 120 }, total: { min: 40, max: 120 } },
   moe_small_active: { active: { min: 3, max: 15 }, total: { min: 20, max: 200 } },
   frontier: { active: { min: 20, max: 132 }, total: { min: 200, max: 1000 } },
+  unknown: { active: { min: 0.1, max: 132 }, total: { min: 0.1, max: 1000 } },
   embedding: { active: { min: 0.02, max: 8 }, total: { min: 0.02, max: 8 } },
 } as const;
 

@@ -11,7 +11,7 @@ export interface ParameterRange {
   readonly max: number;
 }
 
-export type ModelClass = 'small' | 'medium' | 'large' | 'moe_small_active' | 'frontier' | 'embedding';
+export type ModelClass = 'small' | 'medium' | 'large' | 'moe_small_active' | 'frontier' | 'unknown' | 'embedding';
 
 /** The evidence for a figure, in the words of whoever entered it. Nothing is calculated from it. */
 export interface Evidence {

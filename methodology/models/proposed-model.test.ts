@@ -34,9 +34,24 @@ test.each<[string, 'chat' | 'embedding', number | null, number | null]>([
   const counts = [totalB, activeB].map((count) => (count === null ? null : { min: count, max: count }));
   expect(guess).toMatchObject({ kind, total: counts[0], active: counts[1] });
   const isKnown = totalB !== null;
-  expect(guess.modelClass).toBe(isKnown ? null : kind === 'embedding' ? 'embedding' : 'frontier');
+  expect(guess.modelClass).toBe(isKnown ? null : kind === 'embedding' ? 'embedding' : 'unknown');
   expect(guess.because).toMatch(/^by its name/);
-  expect(guess.parametersSource).toBe(`guessed ${guess.because}`);
+  // No size was guessed where the class says that it is unknown.
+  expect(guess.parametersSource).toBe(guess.modelClass === 'unknown' ? null : `guessed ${guess.because}`);
+});
+
+test('a chat model whose size neither a source nor its name tells is of unknown size, and nothing else is said of it', () => {
+  expect(proposedModel('gpt-4o-of-ours', elsewhere)).toEqual({
+    kind: 'chat',
+    total: null,
+    active: null,
+    modelClass: 'unknown',
+    bits: null,
+    tokensPerS: null,
+    ttftS: null,
+    parametersSource: null,
+    because: 'by its name: it chats; its size is unknown, so the bounds of its receipts hold models of any size',
+  });
 });
 
 test('what is known of a model counts more than its name, and says who knows it', () => {

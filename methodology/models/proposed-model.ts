@@ -2,8 +2,8 @@
  * Proposes what the catalogue should say of a model of which a provider lists only the name: what is known of it, or else what the name
  * tells (`llama-3.1-8b-instruct` has 8 billion parameters, `some-embed` makes embeddings).
  *
- * Invariant: a guess is marked as one (`parametersSource` begins with "guessed") and errs upwards: a model of unknown size counts as
- * the largest class.
+ * Invariant: a guess is marked as one (`parametersSource` begins with "guessed"). A chat model whose size nobody knows has the class
+ * `unknown`, and no size is guessed.
  */
 import type { ModelClass, ParameterRange } from '../facts/facts.ts';
 import { findModel } from './known-models.ts';
@@ -19,7 +19,8 @@ export interface ProposedModel {
   readonly bits: number | null;
   readonly tokensPerS: number | null;
   readonly ttftS: number | null;
-  readonly parametersSource: string;
+  /** Null if the size is unknown. */
+  readonly parametersSource: string | null;
   /** Explanation for people. */
   readonly because: string;
 }
@@ -90,16 +91,13 @@ function guessedModel(id: string): ProposedModel {
     const total = { min: found.totalB, max: found.totalB };
     const active = { min: found.activeB, max: found.activeB };
     const because = `by its name: ${described(kind, total, active)}`;
-    return Object.assign(unknown, { total, active, modelClass: null, parametersSource: `guessed ${because}`, because });
+    return { ...unknown, total, active, modelClass: null, parametersSource: `guessed ${because}`, because };
   }
-  const modelClass = kind === 'embedding' ? ('embedding' as const) : ('frontier' as const);
-  const what = kind === 'embedding' ? 'makes embeddings' : 'chats';
-  const because = `by its name: it ${what}; its size is not known, so receipts take the class ${modelClass}`;
-  return Object.assign(unknown, {
-    total: null,
-    active: null,
-    modelClass,
-    parametersSource: `guessed ${because}`,
-    because,
-  });
+  const unsized = { ...unknown, total: null, active: null };
+  if (kind === 'chat') {
+    const because = 'by its name: it chats; its size is unknown, so the bounds of its receipts hold models of any size';
+    return { ...unsized, modelClass: 'unknown', parametersSource: null, because };
+  }
+  const because = 'by its name: it makes embeddings; its size is not known, so receipts take the class embedding';
+  return { ...unsized, modelClass: 'embedding', parametersSource: `guessed ${because}`, because };
 }

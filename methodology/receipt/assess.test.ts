@@ -27,6 +27,20 @@ describe('tiers', () => {
     expect(impact({ ...call, model: classOnly }).tier_reason).toContain('size class medium');
   });
 
+  it('of a model of unknown size say so, between those of the small and the large ones', () => {
+    const unknown = impact({ ...call, model: { ...unknownModel, modelClass: 'unknown' } });
+    expect(unknown.tier).toBe('proxy');
+    expect(unknown.tier_reason).toContain('size unknown, so the bounds are those of models of any size');
+    expect(unknown.tier_reason).not.toContain('guessed');
+    const [small, frontier] = (['small', 'frontier'] as const).map((modelClass) =>
+      impact({ ...call, model: { ...unknownModel, modelClass } }),
+    );
+    expect(unknown.energy_wh).toBeGreaterThan(Number(small?.energy_wh));
+    expect(unknown.energy_wh).toBeLessThan(Number(frontier?.energy_wh));
+    expect(unknown.energy_low_wh).toBeLessThanOrEqual(Number(small?.energy_low_wh));
+    expect(unknown.energy_high_wh).toBeGreaterThanOrEqual(Number(frontier?.energy_high_wh));
+  });
+
   it('an explicit tier is served as asked, or refused', () => {
     expect(impact({ ...call, requestedTier: 'proxy' })).toMatchObject({ tier: 'proxy' });
     expect(impact({ ...call, requestedTier: 'parametric' })).toMatchObject({ tier: 'parametric' });

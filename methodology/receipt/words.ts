@@ -25,7 +25,11 @@ export function tierReason(
   const unlike = other === null ? '' : `, while the deployment states ${other}`;
   if (tier === 'proxy') {
     const why = requestedTier === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
-    return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights${unlike}${counts}`;
+    const size =
+      model.modelClass === 'unknown'
+        ? 'size unknown, so the bounds are those of models of any size'
+        : `factors of the size class ${model.modelClass}`;
+    return `${why}; ${size}; assumes H100 accelerators and 16-bit weights${unlike}${counts}`;
   }
   const known = isOwn && isGuessed(model) ? 'guessed from its name' : 'known';
   const why = requestedTier === 'auto' ? `auto: ${measured}, parameter counts ${known}` : 'as requested';

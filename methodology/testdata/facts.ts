@@ -63,7 +63,7 @@ const models: fc.Arbitrary<ModelFacts> = fc
     kind: fc.constantFrom('chat', 'embedding'),
     activeParametersB: fc.option(fc.oneof(range, fixed)),
     totalParametersB: fc.option(fc.oneof(range, fixed)),
-    modelClass: fc.constantFrom('small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'),
+    modelClass: fc.constantFrom('small', 'medium', 'large', 'moe_small_active', 'frontier', 'unknown', 'embedding'),
     quantizationBits: fc.option(fc.constantFrom(4, 8, 16, 32)),
     tokensPerS: fc.option(above(0.1, 5000)),
     ttftS: fc.option(amount(30)),

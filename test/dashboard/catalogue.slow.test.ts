@@ -16,6 +16,8 @@ const away = {
   hosted_tools: ['web_search', 'code_interpreter'],
 };
 
+const unknownSize = { id: 'dashboard-unknown-size', owned_by: 'nobody', kind: 'chat', model_class: 'unknown' };
+
 /** The region as clients see it. */
 async function statusOf(): Promise<string> {
   const headers = { authorization: `Bearer ${stack.keys.audit}` };
@@ -30,13 +32,14 @@ describe.skipIf(chromium === null)(`the catalogue and the grid in the dashboard$
   const api = () => apiOf(stack);
   beforeAll(async () => {
     await api().send('POST', '/operator/v1/providers', away);
+    await api().send('POST', '/operator/v1/models', unknownSize);
     operators = await openOperators(hostile, 'the-catalogue');
     admin = await operators.logIn('admin');
   }, 60_000);
   afterAll(async () => {
     // Others use it too.
     await api().send('PATCH', `/operator/v1/regions/${region}`, { status: 'active' });
-    await removeEntries(api(), `providers/${away.id}`);
+    await removeEntries(api(), `providers/${away.id}`, `models/${unknownSize.id}`);
     await operators?.close();
   });
 
@@ -109,6 +112,9 @@ describe.skipIf(chromium === null)(`the catalogue and the grid in the dashboard$
     const { page } = admin;
     await openKind(admin, 'Models');
     await row(admin, 'sim-small').first().waitFor();
+    const unsized = row(admin, unknownSize.id);
+    await unsized.getByText('size unknown', { exact: true }).waitFor();
+    await unsized.getByText(`./gw admin models set ${unknownSize.id} --total <billions>`).waitFor();
     await admin.look('models');
     await openKind(admin, 'Prices');
     await page.getByText('in force', { exact: true }).first().waitFor();

@@ -85,7 +85,11 @@ async function offerAll(
     if (!known.has(each.id)) await api.send('POST', '/operator/v1/models', entryOf(each, arg(0)));
   const value = await api.send('PATCH', path, { models: Object.fromEntries(fresh.map(({ id }) => [id, id])) });
   const told = fresh.map(({ because, id }) => `${id}: ${known.has(id) ? 'as the catalogue has it' : because}\n`);
-  return { value, text: told.join(''), note: `${note}What was guessed is corrected by ./gw admin models set.\n` };
+  return {
+    value,
+    text: told.join(''),
+    note: `${note}Sizes that are guessed or unknown are set by ./gw admin models set.\n`,
+  };
 }
 
 export const providerCommands: readonly AdminCommand[] = [

@@ -4,7 +4,15 @@ import { sourceSchema } from './evidence.ts';
 import { type FieldTable, nameSchema, optionalNumber } from './field.ts';
 import { tokenizers } from './tokenizers.ts';
 
-export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
+export const modelClasses = [
+  'small',
+  'medium',
+  'large',
+  'moe_small_active',
+  'frontier',
+  'unknown',
+  'embedding',
+] as const;
 
 /** Used in paths, so it has no empty segment and none that begins with a dot. */
 export const modelIdSchema = z
@@ -115,8 +123,8 @@ export const modelFields = {
     snapshot: modelClass,
     otherwise: null,
     option: 'class',
-    help: 'small, medium, large, moe_small_active, frontier, embedding or none',
-    doc: '`small`, `medium`, `large`, `moe_small_active`, `frontier` or `embedding`: its size where no parameters are known',
+    help: 'small, medium, large, moe_small_active, frontier, unknown (any size), embedding or none',
+    doc: '`small`, `medium`, `large`, `moe_small_active`, `frontier`, `unknown` or `embedding`: its size where no parameters are known. `unknown` is a chat model of any size, with [bounds to match](#known-models)',
   },
   quantization_bits: {
     entry: z.number().min(1).max(64).nullable(),

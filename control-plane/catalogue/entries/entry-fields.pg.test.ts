@@ -24,6 +24,7 @@ const wrong: readonly [Kind, object, string][] = [
   ['models', { total_parameters_b: '8' }, 'total_parameters_b'],
   ['models', { model_class: 'huge' }, 'model_class'],
   ['models', { model_class: 'embedding' }, 'model_class'],
+  ['models', { kind: 'embedding', model_class: 'unknown' }, 'model_class'],
   ['models', { quantization_bits: 0 }, 'quantization_bits'],
   ['models', { quantization_bits: 128 }, 'quantization_bits'],
   ['models', { tokens_per_s: 0 }, 'tokens_per_s'],

@@ -58,6 +58,14 @@ describe('warnings tell what will not work as one may expect', () => {
     expect((await change('models', { model_class: 'small' })).json().warnings).toEqual([]);
     const guessed = { model_class: 'frontier', parameters_source: 'guessed by its name: it chats' };
     expect((await change('models', guessed)).json().warnings).toEqual([expect.stringContaining('is a guess')]);
+    const unknown = (await change('models', { model_class: 'unknown', parameters_source: null })).json();
+    expect(unknown.warnings).toEqual([
+      'Its size is unknown, so the bounds of its receipts hold models of any size. If you know it: ./gw admin models set acme/m-1 --total <billions> --active <billions> --parameters-source <who says so>.',
+    ]);
+    const sized = { total_parameters_b: 30, active_parameters_b: 3, parameters_source: 'its card' };
+    expect((await change('models', sized)).json().warnings).toEqual([]);
+    const unsized = { total_parameters_b: null, active_parameters_b: null, ...guessed };
+    expect((await change('models', unsized)).json().warnings).toEqual([expect.stringContaining('is a guess')]);
     // A new class drops what was said of the old one.
     const stated = (await change('models', { model_class: 'small' })).json();
     expect([stated.parameters_source, stated.warnings]).toEqual([null, []]);

@@ -49,11 +49,7 @@ export const modelKind: EntryKind<ModelEntry> = {
     ...(availableTiers(factsOf(model)).length > 0
       ? []
       : ['Neither its parameters nor its size class are known: unless its energy is measured, receipts are degraded.']),
-    ...(isGuessed({ parametersSource: model.parameters_source })
-      ? [
-          `Its size is a guess. If you know it: ./gw admin models set ${model.id} --total <billions> --active <billions> --parameters-source <who says so>.`,
-        ]
-      : []),
+    ...(sizeDoubt(model) ?? []),
   ],
   rows: {
     list: async (tx) => (await tx.model.findMany({ orderBy: { id: 'asc' } })).map(entryOf),
@@ -69,6 +65,17 @@ export const modelKind: EntryKind<ModelEntry> = {
     remove: (tx, id) => tx.model.delete({ where: { id } }),
   },
 };
+
+/** Why somebody should look at the size, with the command that sets it; null: nobody has to. */
+function sizeDoubt({ active_parameters_b: active, id, model_class, parameters_source: parametersSource }: ModelEntry) {
+  const doubt = isGuessed({ parametersSource })
+    ? 'Its size is a guess.'
+    : model_class === 'unknown' && active === null
+      ? 'Its size is unknown, so the bounds of its receipts hold models of any size.'
+      : null;
+  const command = `./gw admin models set ${id} --total <billions> --active <billions> --parameters-source <who says so>`;
+  return doubt && [`${doubt} If you know it: ${command}.`];
+}
 
 const evidenceOf = { parameters_source: ['active_parameters_b', 'total_parameters_b', 'model_class'] } as const;
 

@@ -43,10 +43,7 @@ export function Models() {
 function Parameters({ model }: { readonly model: Model }) {
   const { active_parameters_b: active, model_class: size, parameters_source: source, total_parameters_b } = model;
   const total = total_parameters_b ?? active;
-  if (total === null)
-    return (
-      <Text size="sm">{size === null ? words.unknown : `not known; counted as ${size.replaceAll('_', ' ')}`}</Text>
-    );
+  if (total === null) return <Text size="sm">{sizeText(size)}</Text>;
   return (
     <>
       <Text size="sm">{words.catalogue.parametersOf(total, active)}</Text>
@@ -57,4 +54,9 @@ function Parameters({ model }: { readonly model: Model }) {
       )}
     </>
   );
+}
+
+function sizeText(size: Model['model_class']): string {
+  if (size === null) return words.unknown;
+  return size === 'unknown' ? 'size unknown' : `not known; counted as ${size.replaceAll('_', ' ')}`;
 }
