@@ -22,6 +22,7 @@ import recompute
 AMOUNT = re.compile(r"_(wh|g|ml|minutes|g_per_kwh|per_request)$|^pue$")
 APART = ["date", "model", "provider", "region", "grid_basis", "simulated"]
 COUNTS = ["prompt_tokens", "completion_tokens"]
+ORDER = ["created_at", "receipt_id", "version"]
 KINDS = {"telemetry": "measured", "parametric": "modelled", "proxy": "estimated", "degraded": "degraded"}
 LISTS = ["simulated", "degraded", "restated", "superseded"]
 HASH = re.compile("[0-9a-f]{64}")
@@ -189,6 +190,8 @@ class Receipts:
                 self.lists["superseded"].add(self.last["id"])
             else:
                 self.count(self.last)
+            place, before = ([each[name] for name in ORDER] for each in (node, self.last))
+            self.checks.compare(f"{node['id']}: behind {self.last['id']}", place > before, True)
         self.last = node
         self.versions += 1
         month = node["created_at"][:7]

@@ -152,6 +152,12 @@ test.each([
   expect(out).toContain(told);
 });
 
+test('receipts in another order are found', () => {
+  const pack = JSON.parse(short);
+  const { code, out } = python(JSON.stringify({ ...pack, receipts: pack.receipts.toReversed() }));
+  expect([code, out]).toEqual([1, expect.stringContaining(`${sorted[0]?.receipt.version}: behind urn:gw:receipt:`)]);
+});
+
 test('of receipts whose methodology document is not in the pack it says that their factors were not checked', () => {
   const without = short.replace(/"document":"(\\.|[^"\\])*"/g, '"document":null');
   expect(without).not.toBe(short);
