@@ -79,6 +79,11 @@ it('a call that is refused before the limits takes nothing', async () => {
   }
 });
 
+const typeOf = (path: string): string => {
+  if (path.startsWith('/errors')) return 'text/html; charset=utf-8';
+  return path === '/ns/gw' ? 'application/ld+json' : 'application/json';
+};
+
 it('what needs no key costs nobody anything: no limit, and nothing behind Envoy hears of it', async () => {
   const before = await gateway.askedOfProvider();
   gateway.arrived.length = 0;
@@ -87,7 +92,7 @@ it('what needs no key costs nobody anything: no limit, and nothing behind Envoy 
     const url = `http://127.0.0.1:${gateway.port}`;
     for (const shown of [key, null]) {
       const reply = await send({ url, method: route.method, path: pathOf(route), key: shown });
-      const type = route.path.startsWith('/errors') ? 'text/html; charset=utf-8' : 'application/json';
+      const type = typeOf(route.path);
       expect([reply.status, reply.headers['content-type'], left(reply)]).toEqual([200, type, {}]);
     }
   }
