@@ -46,6 +46,15 @@ export const derivedAmounts = {
   energy_contracted_wh: 'Wh. The part of `energy_wh` that contracts and certificates cover',
   cost: 'In `currency`: tokens at the prices of their hours, without discounts for cached tokens',
 } as const;
+/** Quotients of sums over the calls whose receipts have numbers. */
+export const usageRatios = {
+  energy_wh_per_output_token:
+    'Wh per token that was written: `energy_wh` / `completion_tokens` of the calls that are not degraded; null if one of these has only one of the two, or nothing was written',
+  sci_g_per_token:
+    'gCO2e per token that was read or written (SCI for AI, consumer): `carbon_g` / (`prompt_tokens` + `completion_tokens`) of the calls that are not degraded; null if one of these lacks a count or the part for the hardware, as with the narrow boundary',
+} as const;
+export type UsageRatio = keyof typeof usageRatios;
+export const usageRatioNames = Object.keys(usageRatios) as readonly UsageRatio[];
 export type DerivedAmount = keyof typeof derivedAmounts;
 export const derivedNames = Object.keys(derivedAmounts) as readonly DerivedAmount[];
 export const usageAmountNames = Object.keys(usageAmounts) as readonly UsageAmount[];
@@ -113,6 +122,9 @@ const sums = {
     ]),
   ) as Record<UsageAmount | DerivedAmount, ReturnType<typeof sum>>),
   currency: z.string().describe('ISO 4217 currency of `cost`, the same for the whole gateway'),
+  ...(Object.fromEntries(
+    Object.entries(usageRatios).map(([name, unit]) => [name, z.number().nonnegative().nullable().describe(unit)]),
+  ) as Record<UsageRatio, z.ZodNullable<z.ZodNumber>>),
   energy_aborted_wh: sum('Wh. The part of `energy_wh` of calls in `requests_aborted`'),
   grid_basis: z
     .enum([...gridBases, 'mixed'])

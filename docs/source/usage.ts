@@ -43,6 +43,17 @@ const costOf = ({ completion_tokens, prompt_tokens }: Receipt): number | null =>
 const amountOf = ({ receipt, trace }: MadeCall, name: UsageAmount | 'prompt_tokens' | 'completion_tokens') =>
   name === 'carbon_saved_g' ? trace.estimated_saving_g : (receipt[name] ?? null);
 
+function ratiosOf(receipts: readonly Receipt[]) {
+  const assessed = receipts.filter(({ tier }) => tier !== 'degraded');
+  const of = (name: 'energy_wh' | 'carbon_g' | 'prompt_tokens' | 'completion_tokens') =>
+    sum(assessed.map((receipt) => receipt[name]));
+  const [read, written] = [of('prompt_tokens'), of('completion_tokens')];
+  return {
+    energy_wh_per_output_token: Number((of('energy_wh') / written).toPrecision(12)),
+    sci_g_per_token: Number((of('carbon_g') / (read + written)).toPrecision(12)),
+  };
+}
+
 function totalOf(calls: readonly MadeCall[]): UsageTotal {
   const receipts = calls.map(({ receipt }) => receipt);
   const amounts = usageAmountNames.map((name) => [name, sum(calls.map((call) => amountOf(call, name)))]);
@@ -74,6 +85,7 @@ function totalOf(calls: readonly MadeCall[]): UsageTotal {
     energy_contracted_wh: 0,
     cost: sum(receipts.map(costOf)),
     currency: 'USD',
+    ...ratiosOf(receipts),
     energy_aborted_wh: null,
     grid_basis: bases.size > 1 ? 'mixed' : ([...bases][0] ?? null),
     missing: { ...Object.fromEntries(missing), ...ofDerived },

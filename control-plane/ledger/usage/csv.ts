@@ -1,5 +1,5 @@
 /** Rows of usage as CSV (RFC 4180), for spreadsheets. */
-import { derivedNames, type UsageRow, usageAmountNames } from '@gw/contract/usage';
+import { derivedNames, type UsageRow, usageAmountNames, usageRatioNames } from '@gw/contract/usage';
 import { csvCell } from '../../shared/csv-cell.ts';
 
 const sums = ['prompt_tokens', 'completion_tokens', ...usageAmountNames, ...derivedNames] as const;
@@ -13,7 +13,7 @@ const counts = [
 
 /** Text with a head; unknown numbers are empty. `groups`: the columns in front. */
 export function usageCsv(rows: readonly UsageRow[], groups: readonly string[]): string {
-  const own = ['requests', ...counts, ...sums, 'currency', 'energy_aborted_wh'];
+  const own = ['requests', ...counts, ...sums, 'currency', 'energy_aborted_wh', ...usageRatioNames];
   // The groups of a row come first, and are not repeated.
   const columns = [...groups, 'simulated', ...own, ...(groups.includes('grid_basis') ? [] : ['grid_basis'])];
   const head = [...columns, ...sums.map((name) => `missing_${name}`)];

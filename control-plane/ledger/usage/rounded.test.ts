@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rounded } from './rounded.ts';
+import { quotient, rounded } from './rounded.ts';
 
 test.each([
   ['0.5697063523535', 0.569706352354],
@@ -29,4 +29,16 @@ test('what is rounded is nearest to the decimal, and away from zero at the half'
       expect(rounded(decimal)).toBe(Number(`${up}e${given.length - 12 - places}`));
     }),
   );
+});
+
+test.each([
+  ['0.3', '7', 0.0428571428571],
+  ['2', '3', 0.666666666667],
+  ['0.000000000001', '9007199254740993', 1.11022302463e-28],
+  ['1.234567890125', '1', 1.23456789013],
+  ['0.246913578025', '0.2', 1.23456789013],
+  ['-1', '8', -0.125],
+  ['0.0', '5', 0],
+])('%s / %s is %d', (above, below, expected) => {
+  expect(quotient(above, below)).toBe(expected);
 });

@@ -230,6 +230,36 @@ test('as CSV the rows have a head, and no cell that a spreadsheet would take for
   expect([of('energy_wh'), of('water_ml'), of('missing_water_ml'), end]).toEqual(['0.25', '', '1', '']);
 });
 
+test('energy per written token and SCI per token are quotients over the calls with numbers', async () => {
+  const id = 'acct_ratios';
+  const at = (hour: number) => receiptIdAt(new Date(Date.UTC(2026, 6, 9, hour)));
+  const of = (hour: number, more: Partial<Receipt>) => entryOf({ id: at(hour), ...more }, id);
+  const known = { prompt_tokens: 10, completion_tokens: 20, carbon_embodied_g: 0.1 };
+  const none = { energy_wh: null, carbon_g: null, carbon_embodied_g: null };
+  await running.store(
+    of(1, { ...known, model: 'a', energy_wh: 0.1, carbon_g: 0.2 }),
+    of(2, { ...known, model: 'a', energy_wh: 0.2, carbon_g: 0.3, completion_tokens: 5 }),
+    of(3, { ...none, model: 'a', tier: 'degraded', completion_tokens: 1_000_000 }),
+    of(4, { ...known, model: 'narrow', energy_wh: 0.1, carbon_g: 0.2, carbon_embodied_g: null }),
+    of(5, { ...known, model: 'uncounted', tier: 'telemetry', prompt_tokens: null, completion_tokens: null }),
+    of(6, { ...known, model: 'embeds', energy_wh: 0.7, carbon_g: 0.7, completion_tokens: 0 }),
+    of(7, { ...none, model: 'unknown', tier: 'degraded' }),
+  );
+  const { data, total } = await ask(id, 'from=2026-07-09&to=2026-07-10&interval=total&group_by=model');
+  const told = data.map((row: UsageRow) => [row.model, row.energy_wh_per_output_token, row.sci_g_per_token]);
+  expect(told).toEqual([
+    ['a', 0.012, 0.0111111111111],
+    ['embeds', null, 0.07],
+    ['narrow', 0.005, null],
+    ['uncounted', null, null],
+    ['unknown', null, null],
+  ]);
+  expect([total.energy_wh_per_output_token, total.sci_g_per_token]).toEqual([null, null]);
+  const csv = (await running.get('/v1/usage?from=2026-07-09&to=2026-07-10&format=csv', account(id))).body;
+  const [head = '', line = ''] = csv.split('\r\n');
+  expect(line.split(',')[head.split(',').indexOf('sci_g_per_token')]).toBe('0.0111111111111');
+});
+
 /** All but what the routing saved, which stands in its trace. */
 const amountsOfReceipts = usageAmountNames.filter((name) => name !== 'carbon_saved_g');
 

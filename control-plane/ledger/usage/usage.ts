@@ -4,7 +4,7 @@
  * Invariant: simulated calls are never in one sum with others, unless the total was asked for with them.
  */
 import type { UsageRow, UsageTotal } from '@gw/contract/usage';
-import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
+import { type DerivedAmount, derivedNames, usageAmountNames, usageRatioNames } from '@gw/contract/usage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { summed } from '../receipts/summed-names.ts';
 import { lastSums, startOf } from './calls.ts';
@@ -12,7 +12,7 @@ import { boughtFor, boughtJoin, marketColumns } from './market.ts';
 import { costColumns, placesAndPrices, priceJoin } from './money.ts';
 import { calls } from './parts.ts';
 import type { UsageQuestion } from './question.ts';
-import { rounded } from './rounded.ts';
+import { quotient, rounded } from './rounded.ts';
 import { sinceTurn, turns } from './turns.ts';
 
 export interface Usage {
@@ -25,7 +25,7 @@ type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> &
   Record<`known_${Summed | DerivedAmount}`, number>;
 /** Decimal digits. */
 type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', string | null>;
-interface SummedRow extends Counts, Amounts {
+interface SummedRow extends Counts, Amounts, RatioParts {
   /** True of the sum over all rows, counted or not; its groups are null. */
   readonly is_total: boolean;
   readonly is_counted: boolean;
@@ -34,6 +34,14 @@ interface SummedRow extends Counts, Amounts {
   /** Decimal digits, since a double would round a sum beyond 2^53. */
   readonly prompt_tokens: string | null;
   readonly completion_tokens: string | null;
+}
+
+/** Decimal digits of what is divided; the first of each is null where the quotient is not known. */
+interface RatioParts {
+  readonly written_energy_wh: string | null;
+  readonly written_tokens: string | null;
+  readonly sci_g: string | null;
+  readonly sci_tokens: string | null;
 }
 
 /** Counts of calls of one kind. */
@@ -100,6 +108,13 @@ function merged({ group_by, interval }: UsageQuestion): Prisma.Sql {
     FROM calls c, turns GROUP BY begun, since, ${columns} HAVING sum(requests) <> 0)`;
 }
 
+/** The sum over calls with numbers, as digits; null if one of them lacks one of `known`. */
+function ofAssessed(amount: string, known: readonly Summed[] = []): string {
+  const sum = (of: string): string => `sum(${of}) FILTER (WHERE tier <> 'degraded')`;
+  const lacks = known.map((name) => `${sum('requests')} <> ${sum(`known_${name}`)}`);
+  return `(CASE WHEN ${['FALSE', ...lacks].join(' OR ')} THEN NULL ELSE ${sum(amount)} END)::text`;
+}
+
 const countsAndSums = Prisma.raw(
   [
     'sum(requests)::float8 AS requests',
@@ -108,6 +123,10 @@ const countsAndSums = Prisma.raw(
     ...[...usageAmountNames, ...derivedNames].map((name) => `sum(${name})::text AS ${name}`),
     "sum(energy_wh) FILTER (WHERE status <> 'complete')::text AS energy_aborted_wh",
     ...[...summed, ...derivedNames].map((name) => `sum(known_${name})::float8 AS known_${name}`),
+    `${ofAssessed('energy_wh', ['energy_wh', 'completion_tokens'])} AS written_energy_wh`,
+    `${ofAssessed('completion_tokens')} AS written_tokens`,
+    `${ofAssessed('carbon_g', ['carbon_g', 'carbon_embodied_g', 'prompt_tokens', 'completion_tokens'])} AS sci_g`,
+    `${ofAssessed('prompt_tokens + completion_tokens')} AS sci_tokens`,
   ].join(),
 );
 
@@ -130,6 +149,8 @@ function sumsOf(row: SummedRow, { currency }: UsageQuestion): UsageTotal {
     completion_tokens: exact(row.completion_tokens ?? '0'),
     ...Object.fromEntries([...amounts, ...derived]),
     currency,
+    energy_wh_per_output_token: ratioOf(row.written_energy_wh, row.written_tokens),
+    sci_g_per_token: ratioOf(row.sci_g, row.sci_tokens),
     energy_aborted_wh: amountOf(row.energy_aborted_wh),
     grid_basis: row.bases.length > 1 ? 'mixed' : (row.bases[0] ?? null),
     missing: Object.fromEntries(missing),
@@ -142,7 +163,9 @@ const nothing = ({ currency }: UsageQuestion): UsageTotal =>
     ...Object.fromEntries(kinds.map(({ name }) => [name, 0])),
     prompt_tokens: 0,
     completion_tokens: 0,
-    ...Object.fromEntries([...usageAmountNames, ...derivedNames, 'energy_aborted_wh'].map((name) => [name, null])),
+    ...Object.fromEntries(
+      [...usageAmountNames, ...derivedNames, ...usageRatioNames, 'energy_aborted_wh'].map((name) => [name, null]),
+    ),
     currency,
     grid_basis: null,
     missing: {},
@@ -155,5 +178,8 @@ function exact(digits: string): number | null {
   const sum = Number(digits);
   return Number.isSafeInteger(sum) ? sum : null;
 }
+
+const ratioOf = (above: string | null, below: string | null): number | null =>
+  above === null || below === null || Number(below) === 0 ? null : quotient(above, below);
 
 const amountOf = (sum: string | null): number | null => (sum === null ? null : rounded(sum));
