@@ -3,6 +3,7 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion } from '@gw/contract/management';
 import type { Receipt } from '@gw/contract/receipt';
 import { type UsageAmount, type UsageRow, type UsageTotal, usageAmountNames } from '@gw/contract/usage';
+import { rounded } from '@gw/control-plane/internals/ledger/usage/rounded';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 
@@ -24,7 +25,7 @@ function sum(values: readonly (number | null)[]): number {
     .map((value) => BigInt(value.toFixed(places).replace('.', '')))
     .reduce((total, each) => total + each, 0n);
   const text = units.toString().padStart(places + 1, '0');
-  return Number(Number(`${text.slice(0, -places)}.${text.slice(-places)}`).toPrecision(12));
+  return rounded(`${text.slice(0, -places)}.${text.slice(-places)}`);
 }
 
 const tiers = {

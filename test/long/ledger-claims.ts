@@ -2,6 +2,7 @@
 import type { Receipt } from '@gw/contract/receipt';
 import { readRows, storedColumns } from '@gw/control-plane/internals/ledger/receipts/read-rows';
 import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
+import { rounded } from '@gw/control-plane/internals/ledger/usage/rounded';
 import type { CallFacts } from '@gw/methodology/assess';
 import { exact } from '@gw/methodology/internals/testdata/exact-decimal';
 import { callOf, lineageOf } from '@gw/methodology/lineage';
@@ -150,7 +151,8 @@ function totalsOf(bodies: readonly Receipt[]): Totals {
   const sum = (pick: (body: Receipt) => number | null): number => {
     const total = bodies.reduce((so, body) => so + exact(pick(body) ?? 0), 0n);
     // `exact` counts in units of 10^-400.
-    return Number(Number(`${total}e-400`).toPrecision(12));
+    const digits = String(total).padStart(401, '0');
+    return rounded(`${digits.slice(0, -400)}.${digits.slice(-400)}`);
   };
   return {
     requests: bodies.length,
