@@ -126,6 +126,11 @@ export const routingTraceSchema = z
               .strictObject({ model: z.string(), count: z.int().positive() })
               .optional()
               .describe('Hardware, where the operator states it'),
+            typical_concurrency: z
+              .number()
+              .min(1)
+              .optional()
+              .describe('Requests that a replica typically works on at once, where the operator states it'),
           })
           .nullable()
           .describe('What was compared, and the facts of the site behind it; null: it was not compared'),

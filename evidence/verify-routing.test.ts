@@ -13,9 +13,9 @@ const lineage: { lineage: { facts: CallFacts } } = example('lineage');
 const { facts } = lineage.lineage;
 
 /** The grams that a receipt of the call would state at a place. */
-function stated(pue: number, gPerKwh: number, changes: Partial<CallFacts> = {}): number {
+function stated(pue: number, gPerKwh: number, changes: Partial<CallFacts> = {}, typicalConcurrency?: number): number {
   const grid = facts.grid && { ...facts.grid, gPerKwh };
-  const assessment = assess({ ...facts, ...changes, site: { ...facts.site, pue }, grid });
+  const assessment = assess({ ...facts, ...changes, site: { ...facts.site, pue, typicalConcurrency }, grid });
   if (!assessment.ok || assessment.impact.carbon_g === null) throw new Error('There is no carbon.');
   return assessment.impact.carbon_g;
 }
@@ -76,6 +76,16 @@ describe('the routing of a call', () => {
       savings: { stated: 1, recomputed: 1, grams: String(trace.estimated_saving_g) },
     });
     expect(checked({ withLineage: false })).toMatchObject({ fields: [], savings: { stated: 1, recomputed: 0 } });
+  });
+
+  it('is computed by the typical concurrency that each place states', () => {
+    const [de, us] = trace.candidates;
+    const estimate = { carbon_g: stated(1.4, 390, before, 200), pue: 1.4, typical_concurrency: 200 };
+    const busy = stated(1.4, 390, {}, 200);
+    const counterfactual = trace.counterfactual && { ...trace.counterfactual, carbon_g: busy };
+    const candidates = de && us ? [{ ...de, estimate }, us] : [];
+    const saving = { counterfactual, estimated_saving_g: Number((busy - here).toPrecision(12)) };
+    expect(checked({ trace: { candidates, ...saving } }).fields).toEqual([]);
   });
 
   it('that pinned a region was served there, or nowhere', () => {

@@ -190,7 +190,8 @@ function gramsAt(
   method: MethodologyId,
 ): number | null {
   if (estimate === null || g_per_kwh === null) return null;
-  const site = { ...facts.site, pue: estimate.pue, accelerators: estimate.accelerators ?? null };
+  const { accelerators = null, pue, typical_concurrency: typicalConcurrency = null } = estimate;
+  const site = { ...facts.site, pue, accelerators, typicalConcurrency };
   const requestedTier = facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier;
   try {
     const assessment = assess({ ...facts, requestedTier, usage, site }, method);

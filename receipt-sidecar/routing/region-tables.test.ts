@@ -29,6 +29,7 @@ interface TabledRegion {
   readonly age: number;
   readonly pue: number;
   readonly accelerators: Snapshot['deployments'][number]['accelerators'];
+  readonly typicalConcurrency: number | null;
   readonly isMetered: boolean;
   readonly status: 'active' | 'degraded';
   readonly rests: boolean;
@@ -49,6 +50,7 @@ const place: fc.Arbitrary<TabledRegion> = fc.record({
   age: fc.constantFrom(0, 10, 59, 61, 500),
   pue: fc.constantFrom(1.02, 1.1, 1.25, 1.4, 1.9),
   accelerators: fc.constantFrom(null, { model: 'H100-SXM5-80GB', count: 8 }, { model: 'A100-SXM4-80GB', count: 4 }),
+  typicalConcurrency: fc.constantFrom(null, 8, 64.5),
   isMetered: fc.boolean(),
   status: fc.constantFrom('active', 'active', 'active', 'degraded'),
   rests: fc.constantFrom(false, false, false, true),
@@ -91,12 +93,13 @@ function snapshotOf({ places }: Table): Snapshot {
       status,
       preference: index,
     })),
-    deployments: places.map(({ accelerators, isMetered, pue }, index) => ({
+    deployments: places.map(({ accelerators, isMetered, pue, typicalConcurrency }, index) => ({
       ...plainDeployment,
       id: idOf(index),
       region: `r${index}`,
       pue,
       accelerators,
+      typicalConcurrency,
       telemetry: isMetered ? 'melious' : null,
     })),
     grid: places.map(readingOf),
@@ -123,7 +126,9 @@ function statedAt({ boundary, places }: Table, index: number, usage: TokenUsage,
   return assessed.impact.carbon_g;
 }
 
-const measured = readMelious({ environment_impact: { energy_kwh: 0.000_01 } });
+/** About what the model of these tables takes, so that no figure is refused. */
+const measuredOf = ({ answer, prompt }: Table) =>
+  readMelious({ environment_impact: { energy_kwh: 5e-7 * answer + 7e-8 * prompt } });
 /** Sums of rounded parts can differ in the twelfth digit. */
 const closeTo = (grams: number) => expect.closeTo(grams, 10);
 
@@ -177,7 +182,7 @@ it('of 200 tables the choice has the lowest grams of those eligible, and saving 
       servedBy: served,
       usage,
       upstreamLatencyS: 3,
-      ...(one.places[servedIndex]?.isMetered && { telemetry: measured }),
+      ...(one.places[servedIndex]?.isMetered && { telemetry: measuredOf(one) }),
     };
     const made = makeReceipt(identity, outcome, (error) => {
       throw error;
@@ -207,6 +212,8 @@ it('of 200 tables the choice has the lowest grams of those eligible, and saving 
         eligible: isCompared,
         estimate: isCompared ? { carbon_g: closeTo(expected.gramsOf(index)) } : null,
       });
+      const stated = candidate.estimate?.typical_concurrency ?? null;
+      expect(stated).toBe(isCompared ? (one.places[index]?.typicalConcurrency ?? null) : null);
     }
 
     const [preferred = Number.NaN] = expected.able;

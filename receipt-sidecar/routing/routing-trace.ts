@@ -110,11 +110,12 @@ function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidat
 /** The estimate that was compared, with the facts of the site that it depends on. */
 function estimateOf(
   compared: ComparedRegion | null,
-  { deployment: { accelerators, pue } }: Candidate,
+  { deployment: { accelerators, pue, typicalConcurrency } }: Candidate,
 ): RoutingTrace['candidates'][number]['estimate'] {
   if (compared === null) return null;
   const hardware = accelerators ? { accelerators: { model: accelerators.model, count: accelerators.count } } : {};
-  return { carbon_g: compared.grams, pue, ...hardware };
+  const concurrency = typicalConcurrency === null ? {} : { typical_concurrency: typicalConcurrency };
+  return { carbon_g: compared.grams, pue, ...hardware, ...concurrency };
 }
 
 type EstimatedSaving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
