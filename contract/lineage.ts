@@ -72,6 +72,12 @@ const calculationSchema = z.strictObject({
     .describe('What gives the parts that were not measured, and what a measured figure is compared with'),
   parameter_range: z.boolean().describe('Whether the parameter counts are a range, computed at both ends'),
   model_class: z.string().nullable(),
+  serving: z
+    .string()
+    .nullable()
+    .describe(
+      'Which measurements the bounds of what is modelled are taken from: accelerators, architecture, and what is stated of bits and requests at once; null by `ecologits-0.11.3`',
+    ),
   measured: z
     .strictObject({
       scope: z.enum(['total', 'accelerator']),
@@ -80,12 +86,6 @@ const calculationSchema = z.strictObject({
       includes_pue: z.boolean().nullable(),
     })
     .nullable(),
-  uncompared: z
-    .enum(['model', 'tokens'])
-    .optional()
-    .describe(
-      'What is not known, so that a measured figure is compared with no modelled energy; absent: it is, or was',
-    ),
   estimated_counts: z
     .enum(['prompt', 'completion', 'both'])
     .optional()

@@ -42,10 +42,12 @@ export const methodologySchema = z
       .record(z.string(), z.record(z.string(), factor))
       .optional()
       .describe(`The same of each size class. ${ofLineage}`),
-    factorsOfKinds: z
+    factorsOfServing: z
       .record(z.string(), z.record(z.string(), factor))
       .optional()
-      .describe(`The same of the smallest class that a model of each kind can be of. ${ofLineage}`),
+      .describe(
+        `The same for each kind of model and of what is stated of its deployment (calculation.serving of a lineage). ${ofLineage}`,
+      ),
     gridFactors: z
       .record(z.string(), z.strictObject({ unit: z.string(), uncertainty: text }))
       .optional()

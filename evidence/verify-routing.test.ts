@@ -80,8 +80,8 @@ describe('the routing of a call', () => {
 
   it('is computed by the typical concurrency that each place states', () => {
     const [de, us] = trace.candidates;
-    const estimate = { carbon_g: stated(1.4, 390, before, 200), pue: 1.4, typical_concurrency: 200 };
-    const busy = stated(1.4, 390, {}, 200);
+    const estimate = { carbon_g: stated(1.4, 390, before, 40), pue: 1.4, typical_concurrency: 40 };
+    const busy = stated(1.4, 390, {}, 40);
     const counterfactual = trace.counterfactual && { ...trace.counterfactual, carbon_g: busy };
     const candidates = de && us ? [{ ...de, estimate }, us] : [];
     const saving = { counterfactual, estimated_saving_g: Number((busy - here).toPrecision(12)) };

@@ -39,7 +39,7 @@ const page = `<!doctype html><title>@gw/methodology</title>
   document.getElementById('result').textContent = JSON.stringify(lines);
 </script>`;
 
-const sample = sampleOf(call, 'gw-1.5');
+const sample = sampleOf(call, 'gw-2.0');
 const server = createServer((request, response) => {
   const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
   const send = (type: string, body: string | Buffer) => response.setHeader('content-type', type).end(body);

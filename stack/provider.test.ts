@@ -45,7 +45,7 @@ test('its models are those that it lists, and the key goes to it', async () => {
   expect(seen).toEqual(['/v1/models', 'Bearer the-key']);
   expect(lines).toEqual([
     expect.stringContaining('receipts are based on'),
-    expect.stringMatching(/^ {2}model-a: by its name: it chats; its size is not known/),
+    expect.stringMatching(/^ {2}model-a: by its name: it chats; its size is unknown/),
     expect.stringMatching(/^ {2}model-b: /),
   ]);
 });

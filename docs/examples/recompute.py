@@ -101,10 +101,9 @@ def check_factor(step, factor, lineage, document, checks):
         follows = {**{term: factor[term] for term in TERMS}, "uncertainty": factor["uncertainty"], **follows}
         follows.update(document["gridFactors"][name] if table else {})
     else:
-        calculation, found = lineage["calculation"], [table]
-        for tables, key in (("factorsOfClasses", "model_class"), ("factorsOfKinds", "model_kind")):
-            found.append((document or {}).get(tables, {}).get(calculation[key], {}))
-        follows = next((each[name] for each in found if name in each), None)
+        tables = (("factorsOfClasses", "model_class"), ("factorsOfServing", "serving"))
+        found = [(document or {}).get(each, {}).get(lineage["calculation"][key], {}) for each, key in tables]
+        follows = next((each[name] for each in (table, *found) if name in each), None)
     if follows is not None:
         checks.compare_fields(f"{step['id']}, {name}, ", factor, {"name": name, **follows})
     elif table:

@@ -4,7 +4,6 @@ from datetime import datetime, timezone
 
 # EcoLogits' own methodology: its receipts need not state a digest, and its lineages say less.
 EARLIER = ["ecologits-0.11.3"]
-BEFORE_COUNT_BOUNDS = ("gw-1.4", *EARLIER)
 MATCHES = ["live_window", "fresh", "forecast", "prior_week", "annual_fallback", "none"]
 # The numbers of every receipt, and those that receipts by EcoLogits' methodology do not have. Made from the schema.
 AMOUNTS = """energy_wh energy_accelerator_wh energy_host_wh energy_idle_wh energy_overhead_wh energy_low_wh energy_high_wh
@@ -42,17 +41,31 @@ def total_of(model):
     return model["activeParametersB"] if model["kind"] == "embedding" else model["totalParametersB"] or model["activeParametersB"]
 
 
-def is_other_hardware(site):
-    """Whether it is not stated to be the SXM5 module of an H100, which is the one that is modelled."""
+def fitted_accelerator(site):
+    """The one that the model was fitted to: the SXM5 module of an H100, or a B200."""
     model = (site.get("accelerators") or {"model": ""})["model"]
-    named = r"(nvidia[ -]+)?((hgx|dgx)[ -]+)?h100([ -]+(sxm5?|80 ?gb|hbm3))*"
-    return not re.fullmatch(named, model.strip().replace("_", "-"), re.I)
+    kinds = {"h100": r"h100([ -]+(sxm5?|80 ?gb|hbm3))*", "b200": r"b200([ -]+(sxm6?|1[89]\d ?gb|hbm3e))*"}
+    stated, maker = model.strip().replace("_", "-"), r"(nvidia[ -]+)?((hgx|dgx)[ -]+)?"
+    return next((name for name, kind in kinds.items() if re.fullmatch(maker + kind, stated, re.I)), "other")
+
+
+def serving_of(facts, by):
+    """Which measurements say how far the model can be off."""
+    model, site, total = facts["model"], facts["site"], total_of(facts["model"])
+    active, architecture = model["activeParametersB"], "any"
+    if by == "parametric" and active["max"] < total["min"]:
+        architecture = "sparse"
+    elif by == "parametric" and active == total and active["min"] == active["max"]:
+        architecture = "dense"
+    stated = {(True, True): "both", (True, False): "bits", (False, True): "concurrency", (False, False): "neither"}
+    what = stated[model["quantizationBits"] is not None, site.get("typicalConcurrency") is not None]
+    return f"{fitted_accelerator(site)}_{architecture}_{what}"
 
 
 def value_of(about, name, run, lineage):
     """What the methodology says of an input, with its value in a run of the facts."""
     facts = lineage["facts"]
-    model, grid, end = facts["model"], facts["grid"], "min" if run == "min" else "max"
+    model, grid, end = facts["model"], facts["grid"], "min" if run in ("min", "least") else "max"
     follows = {
         "P_total": lambda: (total_of(model) or {}).get(end),
         "observed_at": lambda: observed_at(grid),
@@ -60,9 +73,10 @@ def value_of(about, name, run, lineage):
         "is_annual": lambda: int(grid["signal"] == "annual"),
         "is_estimated": lambda: int(is_estimate(grid)),
         "stated_match": lambda: None if grid["temporalMatch"] is None else MATCHES.index(grid["temporalMatch"]),
-        "is_other_hardware": lambda: int(is_other_hardware(facts["site"])),
+        "is_other_hardware": lambda: int(fitted_accelerator(facts["site"]) == "other"),
         "is_assumed_pue": lambda: int((facts["site"].get("pueEvidence") or {"kind": "assumed"})["kind"] == "assumed"),
         "is_guessed": lambda: int(re.match(r"guessed\b", model.get("parametersSource") or "", re.I) is not None),
+        "is_embedding": lambda: int(model["kind"] == "embedding"),
         "is_lifecycle": lambda: int(grid.get("basis") == "lifecycle"),
         "is_world": lambda: int(grid["zone"] == "WOR"),
     }
@@ -84,7 +98,7 @@ def period(grid):
 
 
 def water_source(lineage):
-    """Before gw-1.4, and where the reading does not say it, it was recognised by its value."""
+    """By EcoLogits' methodology, and where the reading does not say it, it is recognised by its value."""
     stated = lineage["facts"]["grid"].get("waterSource")
     return lineage["grid"]["water_source"] if stated is None or lineage["methodology"] in EARLIER else stated
 
@@ -151,18 +165,19 @@ def calculation(lineage, tier):
         by = "proxy"
     figure = (reading or {}).get("stated") or {}
     estimated = (usage or {}).get("estimated")
-    uncompared = "tokens" if usage is None else "model"
-    uncompared = uncompared if reading and by is None else None
+    unknown = "embedding" if model["kind"] == "embedding" else "unknown"  # the class of a model of which nothing is known
+    if usage is not None and by is None:
+        by = "proxy"
     return {
         "tier": tier, "boundary": facts["boundary"], "model_kind": model["kind"], "modelled_by": by,
         "parameter_range": by == "parametric" and any(each["min"] != each["max"] for each in (active, total)),
-        "model_class": model["modelClass"] if by == "proxy" else None,
+        "model_class": None if by == "parametric" else (by and model["modelClass"]) or unknown,
+        "serving": serving_of(facts, by),
         "measured": reading and {
             "scope": reading["scope"], "unit": figure.get("unit"), "includes_pue": reading["includesPue"],
             "bounds": "stated" if reading["scope"] == "total" and figure.get("range") else "measurement",
         },
-        **({"uncompared": uncompared} if uncompared else {}),
-        **({"estimated_counts": estimated} if estimated and (by or uncompared == "model") else {}),
+        **({"estimated_counts": estimated} if estimated and by else {}),
         **({"cut_short": True} if facts.get("isCutShort") else {}),
     }
 
@@ -247,7 +262,6 @@ def receipt_words(lineage, outputs):
     if lineage["methodology"] not in EARLIER:
         words.update({name: outputs.get(name) for name in OWN_AMOUNTS.split()})
         words.update({f"grid_{name}": lineage["grid"][name] for name in ("basis", "vintage")})
-    if lineage["methodology"] not in BEFORE_COUNT_BOUNDS:
         most = facts.get("failedAttemptsMostWh", 0)
         words.update({"energy_failed_attempts_wh": 0 if most == 0 else None, "energy_failed_attempts_high_wh": most})
     if "modelled_energy_wh" in outputs:

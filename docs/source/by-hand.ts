@@ -2,21 +2,21 @@
  * The calculation of one receipt as lines for a pocket calculator.
  *
  * Invariant: a line's result is that of the line as it is printed, so nothing hides in digits that a reader cannot see.
- * For a parametric comprehensive receipt of a model with known counts.
+ * For a parametric comprehensive receipt of a dense model with known counts, of whose deployment nothing is stated.
  */
 import type { Lineage } from '@gw/methodology/lineage';
 import { short, tableOf } from './numbers.ts';
 
 interface Line {
   readonly what: string;
-  /** × − ^ and brackets; `e^(x)` is the exponential. */
+  /** × − ^ and brackets. */
   readonly text: string;
   readonly unit: string;
 }
 
-/** Evaluates the text of a line: numbers, + − × / and brackets, and e^( ). */
+/** Evaluates the text of a line: numbers, + − × / ^ and brackets. */
 function evaluated(text: string): number {
-  const tokens = text.match(/\d[\d.]*(?:e-?\d+)?|e\^|[-+−×/()]/g) ?? [];
+  const tokens = text.match(/\d[\d.]*(?:e-?\d+)?|[-^+−×/()]/g) ?? [];
   let at = 0;
   const sum = (): number => {
     let value = product();
@@ -24,14 +24,19 @@ function evaluated(text: string): number {
     return value;
   };
   const product = (): number => {
-    let value = operand();
-    while (tokens[at] === '×' || tokens[at] === '/') value *= tokens[at++] === '×' ? operand() : 1 / operand();
+    let value = power();
+    while (tokens[at] === '×' || tokens[at] === '/') value *= tokens[at++] === '×' ? power() : 1 / power();
     return value;
+  };
+  const power = (): number => {
+    const base = operand();
+    if (tokens[at] !== '^') return base;
+    at++;
+    return base ** operand();
   };
   const operand = (): number => {
     const token = tokens[at++];
     if (token === '−') return -operand();
-    if (token === 'e^') return Math.exp(operand());
     if (token !== '(') return Number(token);
     const value = sum();
     at++;
@@ -65,47 +70,46 @@ export function byHandTable(lineage: Lineage): string {
     lines.push({ what, unit, text, result });
     return result;
   };
-  const output = of('gpu_energy', 'T_out');
-  const active = of('gpu_energy', 'P_active');
-  const batch = of('gpu_energy', 'B');
-  const servers = of('server_energy', 'server_gpus');
-  const input = line(
-    'tokens to read',
-    'tokens',
-    `${of('charged_input_tokens', 'T_in')} − ${of('charged_input_tokens', 'T_cached')}`,
+  const [written, weights] = ['writing_energy', 'weights_per_token'];
+  const [output, input, active, total] = [
+    of(written, 'T_out'),
+    of('charged_input_tokens', 'T_in'),
+    of(written, 'P_active'),
+    of(weights, 'P_total'),
+  ];
+  const [bits, requests] = [of('taken_bits', 'assumed_bits'), of('concurrency', 'assumed_concurrency')];
+  const read = line(
+    `weights that a token reads; ${requests} requests share those of a model that is dense`,
+    'GB',
+    `${total} × ${bits} / 8 / ${requests}`,
+  );
+  const root = `(${active} × ${total})`;
+  const context = line('context that it reads', '', `(${input} + ${output} / 2) / 1000 × ${root}^(1 / 3)`);
+  const per = (by: string) =>
+    ['weights', 'operations', 'context', 'token'].map((what) =>
+      of(by === 'e' ? written : 'writing_time', `${by}_${what}`),
+    );
+  const sumOf = ([byWeights, byOperations, byContext, byToken]: readonly string[]) =>
+    `${output} × (${byWeights} × ${read} + ${byOperations} × ${active} + ${byContext} × ${context} + ${byToken})`;
+  const writes = line('writing', 'Wh', sumOf(per('e')));
+  const writing = line('writing takes', 'GPU-seconds', sumOf(per('t')));
+  const charged = line('tokens to read', 'tokens', `${input} − ${of('charged_input_tokens', 'T_cached')}`);
+  const [aspect, perWidth] = [of('attention', 'aspect'), of('attention', 'parameters_per_squared_width')];
+  const attention = line(
+    'operations with attention, by those without',
+    '',
+    `1 + (${input} + ${of('attention', 'T_cached')}) × ${aspect} × (${root}^(1 / 2) × 1e9 / (${perWidth} × ${aspect} × ${aspect}))^(2 / 3) / (${active} × 1e9)`,
   );
   const reading = line(
     'reading takes',
     'GPU-seconds',
-    `${input} × ${of('prefill_time', 'flop_per_parameter_and_token')} × ${active} × 1e9 / (${of('prefill_time', 'peak_flop_per_s')} × ${of('prefill_time', 'utilisation')})`,
-  );
-  const fitted = line(
-    'writing takes, by the fit',
-    's',
-    `${output} × (${of('generation_latency', 'alpha_L')} × ${active} + ${of('generation_latency', 'beta_L')} × ${batch} + ${of('generation_latency', 'gamma_L')})`,
-  );
-  const upstream = of('generation_latency', 'upstream_time');
-  const writing = Number(upstream) < Number(fitted) ? upstream : fitted;
-  const memory = line(
-    'memory for the weights',
-    'GB',
-    `${of('model_required_memory', 'memory_overhead')} × ${of('model_required_memory', 'P_total')} × ${of('model_required_memory', 'weight_bits')} / 8`,
-  );
-  const perGpu = of('gpu_required_count', 'gpu_memory');
-  const gpus = String(2 ** Math.ceil(Math.log2(Math.max(1, Math.ceil(Number(memory) / Number(perGpu))))));
-  const writes = line(
-    `writing, on ${gpus} GPUs (the power of two that holds it in ${perGpu} GB each)`,
-    'Wh',
-    `${gpus} × ${output} × (${of('gpu_energy', 'alpha_E')} × e^(${of('gpu_energy', 'beta_E')} × ${batch}) × ${active} + ${of('gpu_energy', 'gamma_E')})`,
+    `${charged} × ${of('prefill_time', 'flop_per_parameter_and_token')} × ${active} × 1e9 × ${attention} / (${of('prefill_time', 'peak_flop_per_s')} × ${of('prefill_time', 'utilisation')})`,
   );
   const reads = line('reading', 'Wh', `${reading} / 3600 × ${of('prefill_gpu_energy', 'gpu_power')}`);
   const accelerator = line('**accelerators**', 'Wh', `${writes} + ${reads}`);
-  const power = of('server_energy', 'server_power');
-  const host = line(
-    `**host**, in the ${writing} s of writing${writing === upstream ? ', which is what the provider took' : ''}`,
-    'Wh',
-    `${writing} / 3600 × ${power} × ${gpus} / ${servers} / ${batch} + ${reading} / 3600 × ${power} / ${servers}`,
-  );
+  const time = line('hardware is taken', 'GPU-seconds', `${writing} + ${reading}`);
+  const servers = of('host_energy', 'server_gpus');
+  const host = line('**host**', 'Wh', `${time} / 3600 × ${of('host_energy', 'server_power')} / ${servers}`);
   const idle = line('**idle**', 'Wh', `${of('idle_energy', 'k_idle')} × (${accelerator} + ${host})`);
   const it = line('all computers', 'Wh', `${accelerator} + ${host} + ${idle}`);
   const pue = of('overhead_energy', 'PUE');
@@ -113,7 +117,6 @@ export function byHandTable(lineage: Lineage): string {
   const energy = line('**energy**', 'Wh', `${it} + ${overhead}`);
   const intensity = of('request_usage_gwp', 'grid_intensity');
   const operation = line('**carbon, operation**', 'gCO2e', `${energy} / 1000 × ${intensity}`);
-  const time = line('hardware is taken', 'GPU-seconds', `${writing} × ${gpus} / ${batch} + ${reading}`);
   const embodied = line(
     '**carbon, embodied**',
     'gCO2e',

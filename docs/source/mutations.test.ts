@@ -94,7 +94,7 @@ describe('one value that was altered or left out is found by recompute.py', () =
 
   it('in a receipt and a lineage of each kind', () => {
     const stated = kinds.map(([name, { lineage, receipt }]) => {
-      const document = methodologyOf('gw-1.5').document;
+      const document = methodologyOf('gw-2.0').document;
       return { name, receipt, lineage, document };
     });
     writeFileSync(join(folder, 'kinds.json'), JSON.stringify(stated));

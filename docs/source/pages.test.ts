@@ -54,5 +54,5 @@ it('the files beside the pages are what the product makes', async () => {
   await file('lineage.json', `${jsonText(lineageReply)}\n`);
   await file('recompute_words.py', withAmounts(textOf('docs/examples/recompute_words.py')));
   // To the byte what its hash is over.
-  await file('methodology.json', methodologyOf('gw-1.5').document);
+  await file('methodology.json', methodologyOf('gw-2.0').document);
 });

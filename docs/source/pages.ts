@@ -27,6 +27,7 @@ import type { Lineage } from '@gw/methodology/lineage';
 import { usageImpacts } from '@gw/receipt-sidecar/internals/receipt/usage-impacts';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
+import { coverageTable } from './coverage.ts';
 import { examples } from './examples.ts';
 import { forgeriesTable } from './forgeries.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
@@ -173,6 +174,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'performance-steps': () => ({ text: stepsTable(performanceReport()) }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   published: () => ({ text: publishedTable() }),
+  coverage: () => ({ text: coverageTable() }),
   forgeries: () => ({ text: forgeriesTable() }),
   secrets: () => ({ text: secretsTable() }),
   methodologies: () => ({ text: methodologiesTable() }),

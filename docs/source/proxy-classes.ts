@@ -1,34 +1,51 @@
-/** The factors of the proxy tier, as methodology/README.md prints them. */
-
-import { standIns } from '@gw/methodology/factors';
+/** Makes the table of what a token takes by the proxy tier, which methodology/README.md prints. */
+import { assess } from '@gw/methodology/assess';
+import { classSpans, standIns } from '@gw/methodology/factors';
 import type { ModelClass } from '@gw/methodology/facts';
-import { classFactors } from '@gw/methodology/internals/documents/class-factors';
+import { annualReading } from '@gw/methodology/grid-annual';
 import { tableOf } from './numbers.ts';
 
-const sizes: Readonly<Record<ModelClass, string>> = {
-  small: ', to 10B',
-  medium: ', 10–40B',
-  large: ', 40–120B, dense',
-  moe_small_active: '',
-  frontier: '',
-  unknown: ', of any size',
-  embedding: '',
-};
+type Range = { readonly min: number; readonly max: number };
+const range = ({ min, max }: Range): string => (min === max ? String(min) : `${min}–${max}`);
+const sized = ({ active, total }: { readonly active: Range; readonly total: Range }): string =>
+  active.min === total.min && active.max === total.max
+    ? `${range(total)}B`
+    : `${range(total)}B, ${range(active)}B active`;
 
-const range = ({ min, max }: { readonly min: number; readonly max: number }): string =>
-  min === max ? String(min) : `${min}–${max}`;
-
-const per1000 = (wh: number): string => (wh * 1000).toFixed(4);
-
-/** Wh per thousand tokens, before idle and overhead. */
-export function proxyClassesTable(): string {
-  const rows = (Object.keys(sizes) as ModelClass[]).map((name) => {
-    const { active, total } = standIns[name];
-    const { perInputToken, perOutputToken } = classFactors[name];
-    const standIn = active.max === total.max ? `${total.max}B` : `${total.max}B, ${range(active)}B active`;
-    const written =
-      name === 'embedding' ? ['–', '–'] : [perOutputToken.acceleratorWh, perOutputToken.hostWh].map(per1000);
-    return [`\`${name}\`${sizes[name]}`, standIn, ...written, per1000(perInputToken.acceleratorWh)];
+/** Wh of accelerators and host, before idle and overhead, of a call with these tokens. */
+function taken(modelClass: ModelClass, promptTokens: number, completionTokens: number): readonly [number, number] {
+  const made = assess({
+    requestedTier: 'proxy',
+    boundary: 'comprehensive',
+    requestedAt: '2026-11-21T09:30:00.000Z',
+    usage: { promptTokens, cachedPromptTokens: 0, completionTokens },
+    upstreamLatencyS: null,
+    model: {
+      kind: modelClass === 'embedding' ? 'embedding' : 'chat',
+      activeParametersB: null,
+      totalParametersB: null,
+      modelClass,
+      quantizationBits: null,
+      tokensPerS: null,
+      ttftS: null,
+    },
+    site: { pue: 1, wueOnsiteLPerKwh: null },
+    grid: annualReading('WOR'),
   });
-  return tableOf(['Class', 'Stand-in', 'Accelerator, output', 'Host, output', 'Accelerator, input'], rows);
+  if (!made.ok) throw new Error(`${modelClass}: ${made.explanation}`);
+  return [Number(made.impact.energy_accelerator_wh), Number(made.impact.energy_host_wh)];
+}
+
+/** Wh for 1,000 tokens of an answer after 1,000 of a prompt, and of that prompt alone. */
+export function proxyClassesTable(): string {
+  const rows = (Object.keys(standIns) as ModelClass[]).map((name) => {
+    const [read, readBeside] = taken(name, 1000, 0);
+    const [whole, beside] = taken(name, 1000, 1000);
+    const written = name === 'embedding' ? ['–', '–'] : [whole - read, beside - readBeside].map((wh) => wh.toFixed(4));
+    return [`\`${name}\``, sized(standIns[name]), sized(classSpans[name]), ...written, read.toFixed(4)];
+  });
+  return tableOf(
+    ['Class', 'Stand-in', 'Bounds hold models of', 'Accelerators, output', 'Host, output', 'Accelerators, input'],
+    rows,
+  );
 }

@@ -136,7 +136,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
       ...(JSON.parse(facts) as CallFacts),
       usage: { promptTokens: 9, cachedPromptTokens: 0, completionTokens: 9 },
     };
-    const traced = lineageOf(other, 'gw-1.5', lineage?.call);
+    const traced = lineageOf(other, 'gw-2.0', lineage?.call);
     const forged = traced.ok ? assess(other) : traced;
     if (!traced.ok || !forged.ok) throw new Error('no lineage');
     const { out } = python({ ...lineageReply, lineage: traced.lineage }, { ...receipt, ...forged.impact });
@@ -151,7 +151,8 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const outputs = new Map<string, number | null>();
     for (const step of forged.lineage.steps) {
       const { factors, inputs } = step;
-      for (const each of factors) if (/^(alpha_E|gamma_E|gpu_power|server_power)$/.test(each.name)) each.value /= 10;
+      for (const each of factors)
+        if (/^(e_weights|e_operations|e_context|e_token|gpu_power|server_power)$/.test(each.name)) each.value /= 10;
       for (const each of inputs) each.value = outputs.get(each.source.replace('step ', '')) ?? each.value;
       const values = new Map([...inputs, ...factors].map(({ name, value }) => [name, value]));
       step.output.value = evaluate(step.formula, (name) => values.get(name) ?? null);
@@ -164,7 +165,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     expect(cheaper.energy_wh).toBeLessThan(Number(receipt.energy_wh) / 5);
     const { code, out } = python(forged, cheaper);
     expect(code).toBe(1);
-    expect(out).toMatch(/gpu_energy, alpha_E, value: .* is stated, .* follows/);
+    expect(out).toMatch(/writing_energy, e_weights, value: .* is stated, .* follows/);
     // Without the document nothing tells, and it says so.
     const alone = python(forged, cheaper, { withDocument: false });
     expect(alone).toMatchObject({ code: 0, out: expect.stringMatching(/^factors and formulas were not checked/m) });
@@ -213,7 +214,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const known = JSON.parse(examples.parametric.facts) as CallFacts;
     const pueEvidence = { kind: 'measured', source: 'meter 4', period: '2025-01-01/2026-01-01' } as const;
     const facts = { ...known, model: { ...known.model, entry }, site: { ...known.site, pueEvidence } };
-    const traced = lineageOf(facts, 'gw-1.5', examples.parametric.lineage?.call);
+    const traced = lineageOf(facts, 'gw-2.0', examples.parametric.lineage?.call);
     const { out } = python({ lineage: traced.ok && traced.lineage }, null);
     expect(out).toMatch(
       /^model catalogue: .*P_active.*; vouched by jo, 2026-10-01T00:00:00.000Z, catalogue version 7$/m,

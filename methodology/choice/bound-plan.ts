@@ -1,92 +1,77 @@
 /** Which formulas make up a receipt by our own methodology, whose bounds are combined from their sources. The rules are those of plan.ts. */
-import type { Methodology } from '../documents/methodologies.ts';
 import type { Calculation } from './calculation.ts';
-import { bounded, type Chosen, once, reading, works, writing } from './chosen-steps.ts';
+import { works as all, bounded, type Chosen, once, sizesOfClass } from './chosen-steps.ts';
 
 /** The formulas that the ends of an amount need stand before them. */
-export function ownSteps(calculation: Calculation, { boundsCounts }: Pick<Methodology, 'boundsCounts'>): Chosen[] {
-  const counts = boundsCounts ? countEnds(calculation) : noCountEnds;
+export function ownSteps(calculation: Calculation): Chosen[] {
   const { boundary, measured } = calculation;
   const total = measured?.scope === 'total';
   return [
     ...['pue', 'grid_intensity_g_per_kwh', 'grid_intensity_age_minutes', 'grid_temporal_match_number'].map(once),
     ...[...sides('world_ratio'), ...sides('grid_ratio'), ...sides('water_ratio')],
     ...[once('grid_most'), once('overhead_ratio'), ...sides('pue_ratio')],
-    ...combinedWork(calculation, counts),
+    ...combinedWork(calculation),
     ...comparedSteps(calculation),
-    ...uncomparedSteps(calculation, counts),
+    ...uncountedSteps(calculation),
     ...(measured === null ? [] : combinedMeasured(measured, calculation)),
     ...(total ? combinedTotal(calculation) : boundary === 'narrow' ? combinedNarrow() : combinedComprehensive()),
   ];
 }
 
-/** The steps for the ends of the counts: before those of the context, and behind them. */
-interface CountEnds {
-  readonly before: readonly Chosen[];
-  readonly behind: readonly Chosen[];
+type End = 'least' | 'most';
+
+/** Returns the steps of one run of the modelling, without its parameters and counts. */
+const modelled = (run: string | null, end = ''): Chosen[] =>
+  [
+    ...['weights_per_token', `context_per_token${end}`, 'writing_energy', 'writing_time'],
+    ...['charged_input_tokens', `attention${end}`, 'prefill_time', 'prefill_gpu_energy'],
+  ].map((program) => ({ program, run }));
+
+/** The modelling at one of its ends. `counts`: the variants of the counts there. */
+function endOf(end: End, { modelled_by }: Calculation, counts: readonly string[]): Chosen[] {
+  return [
+    ...(modelled_by === 'parametric' ? [] : sizesOfClass(end)),
+    ...counts.map((program) => ({ program, run: end })),
+    { program: `utilisation/${end}`, run: end },
+    ...modelled(end, `/${end}`),
+  ];
 }
-const noCountEnds: CountEnds = { before: [], behind: [] };
-const countEnds = ({ uncompared }: Calculation): CountEnds => ({
-  before: ['completion_least', 'completion_most', 'prompt_least', 'prompt_most'].map((id) =>
-    once(uncompared === 'tokens' ? `${id}/uncounted` : id),
-  ),
-  behind: [once('writing_most')],
-});
-
-const sized = ['size_ratio', 'attention_most', 'writing_attention_most'];
-const ratios = [
-  'hardware_ratio',
-  'reading_least',
-  'reading_most',
-  'reading_low',
-  'reading_high',
-  'writing_low',
-  'writing_high',
-];
-/** The input as if no cache had served any of it. */
-const readAll: Chosen[] = [
-  { program: 'charged_input_tokens/all', run: 'all' },
-  ...reading.map((program) => ({ program, run: 'all' })),
-];
-/** Each end with the variant of its formula. */
-const endsOfWork = { least: 'least', most: 'most', low: 'low_combined', high: 'high_combined' } as const;
-
-interface Variant {
-  /** The variant of the formulas of the sizes and of the value. */
-  readonly of: string;
-  /** The prefix of the end in the variants of the ends. */
-  readonly end: string;
-}
-
-const variantOf = ({ modelled_by, parameter_range }: Calculation): Variant =>
-  modelled_by === 'proxy'
-    ? { of: '/class', end: 'class_' }
-    : parameter_range
-      ? { of: '/range', end: 'range_' }
-      : { of: '', end: '' };
 
 const countRatios = (estimated: Calculation['estimated_counts']): Chosen[] =>
   (['completion', 'prompt'] as const).map((count) =>
     once(`${count}_ratio/${estimated === count || estimated === 'both' ? 'estimated' : 'reported'}`),
   );
+/** How far the work can be off at one end. */
+const spread = (end: End): Chosen[] => ['writing_spread', 'time_spread'].map((id) => once(`${id}_${end}`));
+const stated = ['taken_bits', 'concurrency'].map(once);
 
-function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation, counts: CountEnds): Chosen[] {
-  const { measured, modelled_by, parameter_range } = calculation;
+/** The value is of both ends of a range, and of a class. */
+const variantOf = ({ modelled_by, parameter_range }: Calculation): '' | '/range' =>
+  modelled_by === 'proxy' || parameter_range ? '/range' : '';
+/** Each end with its formula. */
+const endsOfWork = ['least', 'most', 'low', 'high'] as const;
+
+function combinedWork(calculation: Calculation): Chosen[] {
+  const { estimated_counts, measured, modelled_by } = calculation;
   if (modelled_by === null) return [];
-  const { end, of } = variantOf(calculation);
-  const runs = modelled_by === 'proxy' ? [] : parameter_range ? ['min', 'max'] : [null];
-  const modelled = measured?.scope === 'accelerator' ? works.slice(1) : works;
+  const of = variantOf(calculation);
+  const runs = of === '' ? [null] : ['min', 'max'];
+  const works = measured?.scope === 'accelerator' ? beside : all;
   return [
-    ...[...countRatios(estimated), once('charged_input_tokens'), ...readAll],
-    ...runs.flatMap((run) => [...writing, ...reading].map((program) => ({ program, run }))),
-    once(modelled_by === 'proxy' ? 'guess_ratio/class' : 'guess_ratio'),
-    ...[...counts.before, ...sized.map((id) => once(id + of)), ...counts.behind, ...ratios.map(once)],
-    ...modelled.flatMap((id) => [
-      once(id + of),
-      ...Object.entries(endsOfWork).map(([run, program]) => ({ program: `${id}/${end}${program}`, run })),
-    ]),
+    ...countRatios(estimated_counts),
+    ...stated,
+    ...(modelled_by === 'proxy' ? ['min', 'max'].flatMap(sizesOfClass) : []),
+    ...runs.flatMap((run) => modelled(run)),
+    ...endOf('least', calculation, ['T_out/least', 'T_in/least']),
+    ...endOf('most', calculation, ['T_out/most', 'T_in/most', 'T_cached/none']),
+    ...[once(modelled_by === 'proxy' ? 'guess_ratio/class' : 'guess_ratio'), once('hardware_ratio')],
+    ...[once('reading_spread'), ...spread('least'), ...spread('most')],
+    ...works.flatMap((id) => [once(id + of), ...endsOfWork.map((end) => ({ program: `${id}/${end}`, run: end }))]),
   ];
 }
+
+/** The work that counters of accelerators leave to the model. */
+const beside = all.slice(1);
 
 const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
 
@@ -100,63 +85,53 @@ function runsOf(scope: 'total' | 'accelerator') {
   ];
 }
 
+/** Returns the variant of the formulas that have the same extent as a figure. */
+const whatOf = ({ includes_pue, scope }: NonNullable<Calculation['measured']>): string =>
+  `/${scope}${scope === 'total' && includes_pue === false ? '_without_overhead' : ''}`;
+
 /** The model's figure for what was measured has runs of its own, since the receipt has the measured energy. */
 function comparedSteps(calculation: Calculation): Chosen[] {
-  const { measured, modelled_by, parameter_range } = calculation;
+  const { measured, modelled_by } = calculation;
   if (measured === null || modelled_by === null) return [];
-  const { includes_pue, scope } = measured;
-  const { end, of } = variantOf(calculation);
-  const isKnown = modelled_by === 'parametric' && !parameter_range;
-  const run = runsOf(scope);
-  const what = `/${scope}${scope === 'total' && includes_pue === false ? '_without_overhead' : ''}`;
+  const run = runsOf(measured.scope);
+  const what = whatOf(measured);
+  const isKnown = variantOf(calculation) === '';
   return [
-    ...run('modelled', of),
-    ...Object.entries(endsOfWork).flatMap(([name, program]) => run(`modelled_${name}`, `/${end}${program}`)),
-    ...(isKnown ? [] : [...run('smallest', `/${end}smallest`), ...run('largest', `/${end}largest`)]),
-    ...(scope === 'total' ? [once('idle_ratio'), ...sides('modelled_work')] : []),
+    ...run('modelled', variantOf(calculation)),
+    ...endsOfWork.flatMap((end) => run(`modelled_${end}`, `/${end}`)),
+    ...(measured.scope === 'total' ? [once('idle_ratio'), ...sides('modelled_work')] : []),
     ...[once(`modelled_energy${what}`), ...sides('modelled_energy', what)],
     ...['modelled_smallest', 'modelled_largest'].map((id) => once(id + (isKnown ? '/known' : what))),
     once('modelled_energy_wh'),
   ];
 }
 
-/** The same where no model is known, by the smallest and the largest class, or where no tokens are, by the fewest. */
-function uncomparedSteps(
-  { estimated_counts, measured, model_kind, uncompared }: Calculation,
-  counts: CountEnds,
-): Chosen[] {
-  if (measured === null || uncompared === undefined) return [];
-  const { includes_pue, scope } = measured;
-  const run = runsOf(scope);
-  const what = `/${scope}${scope === 'total' && includes_pue === false ? '_without_overhead' : ''}`;
-  const fewest = model_kind === 'embedding' ? 'fewest_input' : 'fewest';
-  const least = uncompared === 'model' ? 'floor' : fewest;
-  const most: Chosen[] = [
-    ...[once('attention_most/ceiling'), once('writing_attention_most/ceiling')],
-    ...[...run('modelled_most', '/ceiling_most'), ...run('modelled_high', '/ceiling_high_combined')],
-    ...(scope === 'total' ? [once('modelled_work_most')] : []),
-    once(`modelled_energy_most${what}`),
-  ];
+/** The least where nobody counted the tokens: what the fewest of them take of the smallest model. */
+function uncountedSteps(calculation: Calculation): Chosen[] {
+  const { measured, model_kind, modelled_by } = calculation;
+  if (measured === null || modelled_by !== null) return [];
+  const run = runsOf(measured.scope);
+  const counts = model_kind === 'embedding' ? ['T_out/none', 'T_in/fewest'] : ['T_out/fewest', 'T_in/none'];
   return [
-    ...countRatios(estimated_counts),
-    ...[once('charged_input_tokens'), ...readAll, once('size_ratio/floor')],
-    ...[once('guess_ratio/class'), ...counts.before, ...(uncompared === 'model' ? most.slice(0, 2) : [])],
-    ...[...counts.behind, ...ratios.map(once)],
-    ...[...run('modelled_least', `/${least}_least`), ...run('modelled_low', `/${least}_low_combined`)],
-    ...(scope === 'total' ? [once('idle_ratio'), once('modelled_work_least')] : []),
-    once(`modelled_energy_least${what}`),
-    ...(uncompared === 'model' ? most.slice(2) : []),
+    ...countRatios(undefined),
+    ...stated,
+    ...endOf('least', calculation, [...counts, 'T_cached/none']),
+    ...[once('guess_ratio/class'), once('hardware_ratio'), once('reading_spread'), ...spread('least')],
+    ...[...run('modelled_least', '/least'), ...run('modelled_low', '/low')],
+    ...[once('idle_ratio'), once('modelled_work_least')],
+    once(`modelled_energy_least${whatOf(measured)}`),
   ];
 }
 
 function combinedMeasured(
   { includes_pue, scope, unit }: NonNullable<Calculation['measured']>,
-  { uncompared }: Calculation,
+  { modelled_by }: Calculation,
 ): Chosen[] {
-  const stated = unit === null ? [] : [once(`reported_energy/${unit}`)];
-  const [least, most] =
-    uncompared === undefined ? ['', ''] : ['/uncompared', uncompared === 'model' ? '/uncompared' : '/uncounted'];
-  const converted = [...stated, once(`least_believed${least}`), once(`most_believed${most}`)];
+  const of = modelled_by === null ? '/uncounted' : '';
+  const converted = [
+    ...(unit === null ? [] : [once(`reported_energy/${unit}`)]),
+    ...[once(`least_believed${of}`), once(`most_believed${of}`)],
+  ];
   if (scope === 'accelerator') {
     const ends = ['/measured_low_combined', '/measured_high_combined'] as const;
     const bases = ['least', 'most'].map((run) => ({ program: 'accelerator_energy/measured', run }));

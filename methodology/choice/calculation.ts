@@ -1,7 +1,10 @@
 /** The kind of calculation behind a receipt. Its formulas follow from it and from the methodology (plan.ts). */
+
+import type { Serving } from '../documents/measured-ratios.ts';
 import type { Methodology } from '../documents/methodologies.ts';
-import type { Boundary, EstimatedCounts, ModelClass, ModelFacts } from '../facts/facts.ts';
-import { isParameterRange, type PlacedFacts } from '../facts/inputs.ts';
+import { fittedAccelerator } from '../facts/assumptions.ts';
+import type { Boundary, EstimatedCounts, ModelClass, ModelFacts, SiteFacts } from '../facts/facts.ts';
+import { isParameterRange, type PlacedFacts, totalOf } from '../facts/inputs.ts';
 import type { EnergyUnit, TelemetryReading } from '../facts/telemetry/reading.ts';
 import type { Modelling } from './tier.ts';
 
@@ -9,11 +12,14 @@ export interface Calculation {
   readonly tier: 'proxy' | 'parametric' | 'telemetry';
   readonly boundary: Boundary;
   readonly model_kind: ModelFacts['kind'];
-  /** The model for the parts that were not measured, which measured figures are compared with; null: no model is used. */
+  /** The model for the parts that were not measured, which measured figures are compared with; null: nobody counted the tokens. */
   readonly modelled_by: 'parametric' | 'proxy' | null;
   /** Whether the parameter counts are a range, computed at both ends. */
   readonly parameter_range: boolean;
+  /** Where nobody counted the tokens, the class whose smallest model is the least that it can have been. */
   readonly model_class: ModelClass | null;
+  /** Which measurements say how far the model can be off; null: nothing is modelled, or not by our own methodology. */
+  readonly serving: Serving | null;
   readonly measured: {
     readonly scope: 'total' | 'accelerator';
     /** Unit of the stated figure; null if it came in Wh. */
@@ -21,36 +27,57 @@ export interface Calculation {
     readonly bounds: 'measurement' | 'estimate' | 'stated';
     readonly includes_pue: boolean | null;
   } | null;
-  /** The missing fact, if a measured figure cannot be compared with modelled energy. Absent: compared, or nothing measured. */
-  readonly uncompared?: 'model' | 'tokens' | undefined;
   /** The token counts that were estimated, where something is modelled on them; absent: none. */
   readonly estimated_counts?: EstimatedCounts | undefined;
   /** The reply broke off, so that undelivered output is not counted; absent: it came to its end. */
   readonly cut_short?: true | undefined;
 }
 
-/** `modelling`: what models the call; null where nothing does. `reading`: the figure that is used; null: nothing was measured. */
+/** `modelling`: what models the call; null where nobody counted its tokens. `reading`: the figure that is used; null: nothing was measured. */
 export function calculationOf(
-  { boundary, isCutShort, model, usage }: PlacedFacts,
+  { boundary, isCutShort, model, site, usage }: PlacedFacts,
   modelling: Modelling | null,
   reading: TelemetryReading | null,
   { isOwn }: Pick<Methodology, 'isOwn'>,
 ): Calculation {
-  const uncompared = reading === null || modelling !== null ? undefined : usage === null ? 'tokens' : 'model';
-  const isCounted = modelling !== null || uncompared === 'model';
   return {
     tier: reading === null && modelling !== null ? modelling.tier : 'telemetry',
     boundary,
     model_kind: model.kind,
     modelled_by: modelling === null ? null : modelling.tier,
     parameter_range: modelling?.tier === 'parametric' && isParameterRange(model),
-    model_class: modelling?.tier === 'proxy' ? modelling.modelClass : null,
+    model_class: modelling === null ? unknownOf(model) : modelling.tier === 'proxy' ? modelling.modelClass : null,
+    serving: isOwn ? servingOf(model, site, modelling) : null,
     measured: reading === null ? null : measuredOf(reading),
-    uncompared,
-    estimated_counts: isOwn && isCounted ? usage?.estimated : undefined,
+    estimated_counts: isOwn && modelling !== null ? usage?.estimated : undefined,
     cut_short: isCutShort ? true : undefined,
   };
 }
+
+/** Tells how much is known of the model and of its deployment: the accelerators, whether all parameters work on each token, bits and concurrency. */
+function servingOf(
+  { activeParametersB: active, ...model }: ModelFacts,
+  site: SiteFacts,
+  modelling: Modelling | null,
+): Serving {
+  const total = totalOf({ ...model, activeParametersB: active });
+  const isPoint = active?.min === active?.max;
+  const architecture =
+    modelling?.tier !== 'parametric' || active === null || total === null
+      ? 'any'
+      : isPoint && active.min === total.min && active.max === total.max
+        ? 'dense'
+        : active.max < total.min
+          ? 'sparse'
+          : 'any';
+  const [bits, concurrency] = [model.quantizationBits !== null, site.typicalConcurrency != null];
+  const stated = bits ? (concurrency ? 'both' : 'bits') : concurrency ? 'concurrency' : 'neither';
+  return `${fittedAccelerator(site.accelerators) ?? 'other'}_${architecture}_${stated}`;
+}
+
+/** The class of a model of which nothing is known. */
+export const unknownOf = ({ kind }: Pick<ModelFacts, 'kind'>): ModelClass =>
+  kind === 'embedding' ? 'embedding' : 'unknown';
 
 const measuredOf = ({ includesPue, scope, source, stated }: TelemetryReading): Calculation['measured'] => ({
   scope,
@@ -67,31 +94,16 @@ export const isEstimated = ({ estimated_counts: counts }: Calculation, count: 'p
  * The program that a calculation runs. Units of a stated figure, classes and estimated counts are not in its name: the programs
  * look at the calculation for them.
  */
-export function programName({
-  boundary,
-  measured,
-  model_kind,
-  modelled_by,
-  parameter_range,
-  uncompared,
-}: Calculation): string {
-  const model =
-    modelled_by === 'proxy'
-      ? 'class'
-      : modelled_by === 'parametric'
-        ? parameter_range
-          ? 'range'
-          : 'known'
-        : uncompared === 'tokens'
-          ? `uncounted_${model_kind}`
-          : 'unknown';
+export function programName({ boundary, measured, model_kind, modelled_by, parameter_range }: Calculation): string {
+  const known = modelled_by === 'proxy' ? 'class' : parameter_range ? 'range' : 'known';
+  const model = modelled_by === null ? `uncounted_${model_kind}` : known;
   if (measured === null) return `${boundary}_${model}`;
   if (measured.scope === 'accelerator') return `${boundary}_counters_${model}`;
   const { includes_pue: includes } = measured;
   return `total_${includes === null ? 'overhead_unknown' : includes ? 'with_overhead' : 'without_overhead'}_${model}`;
 }
 
-const modelled = { parameter_range: false, model_class: null, measured: null } as const;
+const modelled = { parameter_range: false, model_class: null, serving: null, measured: null } as const;
 
 /** A calculation for each program. The others differ from it by what `programName` leaves out. */
 export const calculations: readonly Calculation[] = (['comprehensive', 'narrow'] as const).flatMap((boundary) =>
@@ -105,15 +117,9 @@ export const calculations: readonly Calculation[] = (['comprehensive', 'narrow']
       const totals = ([null, true, false] as const).map(
         (includes_pue) => ({ ...figure, scope: 'total', includes_pue }) as const,
       );
-      const measured = [
-        ...(modelled_by === null && boundary === 'comprehensive' ? [] : [counters]),
-        ...(boundary === 'narrow' ? [] : totals),
-      ].flatMap((measured): Calculation[] => {
-        const calculation = { ...call, tier: 'telemetry' as const, measured };
-        if (modelled_by !== null) return [calculation];
-        const uncompared = measured.scope === 'total' ? (['model', 'tokens'] as const) : (['model'] as const);
-        return uncompared.map((uncompared) => ({ ...calculation, uncompared }));
-      });
+      const measured = [...(modelled_by === null ? [] : [counters]), ...(boundary === 'narrow' ? [] : totals)].map(
+        (measured): Calculation => ({ ...call, tier: 'telemetry' as const, measured }),
+      );
       return modelled_by === null ? measured : [{ ...call, tier: modelled_by }, ...measured];
     }),
   ),

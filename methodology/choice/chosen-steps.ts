@@ -7,16 +7,11 @@ export interface Chosen {
 }
 
 export const works = ['accelerator_energy', 'host_energy', 'accelerator_time'];
-export const writing = [
-  'gpu_energy',
-  'generation_latency',
-  'model_required_memory',
-  'gpu_required_count',
-  'server_energy',
-];
-export const reading = ['prefill_time', 'prefill_gpu_energy', 'prefill_server_energy'];
 
 export const once = (program: string): Chosen => ({ program, run: null });
+/** The parameters of a class, in a run that has one of its ends. */
+export const sizesOfClass = (run: string): Chosen[] =>
+  ['active', 'total'].map((which) => ({ program: `P_${which}/class_${run}`, run }));
 /** The same step for the value and its two bounds, each with its own variant. */
 export const bounded = (id: string, central: string, low: string, high: string): Chosen[] => [
   once(id + central),

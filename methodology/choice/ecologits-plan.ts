@@ -1,16 +1,19 @@
 /** Which formulas make up a receipt by EcoLogits' methodology: the output alone, without idle machines. The rules are those of plan.ts. */
 import type { Calculation } from './calculation.ts';
-import { bounded, type Chosen, once, works, writing } from './chosen-steps.ts';
+import { bounded, type Chosen, once, sizesOfClass, works } from './chosen-steps.ts';
+
+const writing = ['gpu_energy', 'generation_latency', 'model_required_memory', 'gpu_required_count', 'server_energy'];
 
 export function ecologitsPlan({ boundary, modelled_by, parameter_range }: Calculation): Chosen[] {
-  const runs = modelled_by === 'proxy' ? [] : parameter_range ? ['min', 'max'] : [null];
-  const [central, low, high] =
-    modelled_by === 'proxy'
-      ? (['/class', '/class_low', '/class_high'] as const)
-      : parameter_range
-        ? (['/range', '/range_low', '/range_high'] as const)
-        : (['', '/low', '/high'] as const);
+  const isClass = modelled_by === 'proxy';
+  const runs = isClass || parameter_range ? ['min', 'max'] : [null];
+  const [central, low, high] = isClass
+    ? (['/range', '/class_low', '/class_high'] as const)
+    : parameter_range
+      ? (['/range', '/range_low', '/range_high'] as const)
+      : (['', '/low', '/high'] as const);
   return [
+    ...(isClass ? ['min', 'max'].flatMap(sizesOfClass) : []),
     ...runs.flatMap((run) => writing.map((program) => ({ program, run }))),
     ...works.flatMap((id) => bounded(id, central, low, high)),
     ...(boundary === 'narrow' ? narrowSteps() : comprehensiveSteps()),

@@ -32,7 +32,7 @@ export function planOf(calculation: Calculation, method: Methodology): readonly 
   const kind = [method.id, programName(calculation), measured?.unit, estimated_counts].join(' ');
   let plan = plans.get(kind);
   if (plan === undefined) {
-    const chosen = method.isOwn ? ownSteps(calculation, method) : ecologitsPlan(calculation);
+    const chosen = method.isOwn ? ownSteps(calculation) : ecologitsPlan(calculation);
     plan = needed([...chosen, ...(method.isOwn ? unnamedFields(chosen, method) : [])], method);
     plans.set(kind, plan);
   }
@@ -47,7 +47,7 @@ const alwaysKnown = new Set(['PUE', 'grid_intensity']);
 
 /** A number of the receipt that no plan names is in each calculation that has its operands. */
 function unnamedFields(chosen: readonly Chosen[], method: Methodology): Chosen[] {
-  const named = new Set(calculations.flatMap((each) => ownSteps(each, method)).map(({ program }) => idOf(program)));
+  const named = new Set(calculations.flatMap((each) => ownSteps(each)).map(({ program }) => idOf(program)));
   const keys = new Set(chosen.map(keyOf));
   const isThere = (name: string): boolean => keys.has(name) || name in constants || alwaysKnown.has(name);
   return Object.entries(method.formulas).flatMap(([key, { formula }]) =>

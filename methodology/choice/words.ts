@@ -15,7 +15,7 @@ export interface Words {
   readonly energy_split: 'modelled' | 'measured' | 'unavailable';
   /** Null where an earlier attempt may have generated something, since no provider reports that. */
   readonly energy_failed_attempts_wh: 0 | null;
-  /** Absent in methodologies before gw-1.5. */
+  /** Absent in EcoLogits' methodology. */
   readonly energy_failed_attempts_high_wh?: number | null | undefined;
   readonly uncertainty_basis: 'combined' | 'parameter_range' | 'literature_default';
   readonly grid_intensity_source: string;

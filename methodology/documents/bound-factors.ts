@@ -3,15 +3,8 @@
  * it is an assumption.
  */
 
-import {
-  attention,
-  comparison,
-  gridEnds,
-  spreads,
-  uncountedBounds,
-  uncountedCalls,
-  worldWaterLPerKwh,
-} from './factors.ts';
+import { attention, gridEnds, spreads, uncountedBounds, uncountedCalls, worldWaterLPerKwh } from './factors.ts';
+import { measuredRatios, type Serving } from './measured-ratios.ts';
 
 /** Where and when a source was published; null: not stated, or nowhere that all can reach. */
 interface Published {
@@ -27,12 +20,18 @@ const here = { date: '2026-11', locator: null };
 const assumption = (why: string) => factor(`assumption of this methodology: ${why}`, '1.4', here, 'Apache-2.0');
 const paper = { date: '2025', locator: 'https://doi.org/10.21105/joss.07471' };
 
-const benchmark = factor(
-  'measured on H100 with 16 to 256 requests at once, 5th and 95th percentile, against EcoLogits: ML.ENERGY leaderboard, https://github.com/ml-energy/leaderboard',
-  'v2 c3af7f3 and v3 0cd52da',
-  { date: '2025', locator: 'https://github.com/ml-energy/leaderboard' },
-  'Apache-2.0',
-);
+const servingFactors = ['model_ratio_least', 'model_ratio_most', 'time_ratio_least', 'time_ratio_most'];
+/** Null for a name that is no factor of a kind of model and of what is stated of its deployment. */
+export function servingFactor(name: string, serving: Serving) {
+  const ratio = measuredRatios[serving][servingFactors.indexOf(name)];
+  if (ratio === undefined) return null;
+  return factor(
+    `measured with 8 to 4,096 requests at once, 95 % of the configurations (${serving.replaceAll('_', ', ')}), against the model: methodology/scripts/coverage.ts with the figures of the ML.ENERGY leaderboard, https://github.com/ml-energy/leaderboard`,
+    'v3 0cd52da',
+    { date: '2026-02-27', locator: 'https://github.com/ml-energy/leaderboard' },
+    'Apache-2.0',
+  )(ratio);
+}
 const kaplan = factor('Kaplan et al., arXiv:2001.08361', '2020', {
   date: '2020',
   locator: 'https://arxiv.org/abs/2001.08361',
@@ -63,18 +62,15 @@ const ipcc = (what: string) =>
   });
 
 export const boundFactors = {
-  model_ratio_least: benchmark(spreads.modelLeast),
-  model_ratio_most: benchmark(spreads.modelMost),
-  fitted_up_to: factor(
-    'EcoLogits, doi:10.21105/joss.07471, fit on ML.ENERGY',
-    '0.11.3',
-    paper,
-    'MPL-2.0',
-  )(spreads.fittedUpToB, 'billion parameters'),
-  extrapolation_ratio_least: benchmark(spreads.extrapolationLeast),
-  latency_ratio_least: benchmark(spreads.latencyLeast),
+  context_ratio: assumption('models share keys and values between 1 to 16 heads, and some compress them')(
+    spreads.context,
+  ),
+  longest_embedded_input: assumption('the longest input of common embedding models')(
+    attention.longestEmbeddedInput,
+    'token',
+  ),
   other_hardware_ratio: assumption(
-    'A100 and B200 took 0.65 to 1.46 of the energy of an H100 (ML.ENERGY), other accelerators have no such figure',
+    'A100 took 0.65 to 1.46 of the energy of an H100 (ML.ENERGY v2), other accelerators have no such figure',
   )(spreads.otherHardware),
   aspect: kaplan(attention.aspect),
   parameters_per_squared_width: kaplan(attention.parametersPerSquaredWidth),
@@ -136,9 +132,6 @@ export const boundFactors = {
   ),
   longest_call: assumption('providers and clients give up before an hour')(uncountedBounds.longestS, 's'),
   fewest_tokens: assumption('who replies has written something')(uncountedBounds.fewestTokens, 'token'),
-  plausible_within: assumption(
-    'the models are for batches of 64 on H100s; batches and hardware in use move the energy of a call by some times',
-  )(comparison.plausibleWithin),
   reported_ratio: assumption('what a provider reports is not verified')(spreads.reported),
   counter_ratio: factor('power readings of NVIDIA accelerators, arXiv:2312.02741', '2024', {
     date: '2024',
@@ -147,14 +140,21 @@ export const boundFactors = {
   token_share_ratio: assumption('a token of the input takes far less than one of the output')(spreads.tokenShare),
 };
 
-const writing = 'model_ratio_least, model_ratio_most';
-const making = 'embodied_ratio_least, embodied_ratio_most';
-const utilisation = 'utilisation_min, utilisation_max';
 const covered: Readonly<Record<string, readonly string[]>> = {
-  [writing]: ['alpha_E', 'beta_E', 'gamma_E', 'B', 'gpu_memory', 'memory_overhead', 'weight_bits', 'server_power'],
-  'latency_ratio_least, model_ratio_most': ['alpha_L', 'beta_L', 'gamma_L'],
-  [making]: ['lifespan', 'gpu_gwp', 'server_gwp'],
-  [utilisation]: ['utilisation', 'peak_flop_per_s', 'gpu_power', 'flop_per_parameter_and_token'],
+  'model_ratio_least, model_ratio_most': [
+    'e_weights',
+    'e_operations',
+    'e_token',
+    'assumed_bits',
+    'assumed_concurrency',
+    'server_power',
+  ],
+  context_ratio: ['e_context', 't_context'],
+  'time_ratio_least, time_ratio_most': ['t_weights', 't_operations', 't_token'],
+  'embodied_ratio_least, embodied_ratio_most': ['lifespan', 'gpu_gwp', 'server_gwp'],
+  'utilisation_min, utilisation_max': ['utilisation', 'peak_flop_per_s', 'gpu_power', 'flop_per_parameter_and_token'],
+  'class_active_least, class_active_most': ['class_active_min', 'class_active_max'],
+  'class_total_least, class_total_most': ['class_total_min', 'class_total_max'],
   k_idle_max: ['k_idle'],
   'grid_live_ratio, grid_hour_ratio_least, grid_hour_ratio_most, grid_drift, grid_floor': ['grid_intensity'],
   'water_grid_ratio, water_world_ratio_least, water_world_ratio_most': ['WUE_grid'],
@@ -162,9 +162,4 @@ const covered: Readonly<Record<string, readonly string[]>> = {
 const covers = new Map(Object.entries(covered).flatMap(([by, names]) => names.map((name) => [name, by] as const)));
 
 /** The factors of the bounds that stand for how far off a factor can be; null: none, it is taken as it is. */
-export function uncertaintyOf(name: string): string | null {
-  const [, of, work] = /^class_(output|input)_(.+)$/.exec(name) ?? [];
-  if (of !== undefined) return `class_least_${of}_${work}, class_most_${of}_${work}`;
-  const [, end] = /^(?:class_least|class_most|floor|ceiling)_(output|input)_/.exec(name) ?? [];
-  return covers.get(name) ?? (end === undefined ? null : end === 'output' ? writing : utilisation);
-}
+export const uncertaintyOf = (name: string): string | null => covers.get(name) ?? null;

@@ -35,8 +35,11 @@ function modelledEnd(side: 'least' | 'most', run: string, at: '/' | '*'): Record
   };
 }
 
-const believed = (side: 'least' | 'most'): string =>
-  `reported_energy > modelled_smallest * plausible_within ? modelled_energy_${side} : reported_energy * plausible_within < modelled_largest ? modelled_energy_${side} : reported_energy`;
+const believed = (side: 'least' | 'most', end: string): string => {
+  const [outer, inner] = side === 'least' ? ['min', 'max'] : ['max', 'min'];
+  const far = `${inner}(modelled_energy_${side}, ${end} * ${end} / reported_energy)`;
+  return `reported_energy = 0 ? modelled_energy_${side} : ${outer}(reported_energy, ${far})`;
+};
 
 function whole(id: string, run: string): Record<string, Step> {
   return {
@@ -48,20 +51,18 @@ function whole(id: string, run: string): Record<string, Step> {
 
 const measuring = {
   ...whole('modelled_energy', 'modelled'),
-  // The same at the ends of the parameters, which are the modelled energy itself where the parameters are known.
-  ...whole('modelled_smallest', 'smallest'),
-  ...whole('modelled_largest', 'largest'),
-  ...step('modelled_smallest/known', 'Wh', 'modelled_energy'),
-  ...step('modelled_largest/known', 'Wh', 'modelled_energy'),
   ...step('modelled_energy_wh', 'Wh', 'sum12(modelled_energy)'),
   ...modelledEnd('least', 'modelled_low', '/'),
   ...modelledEnd('most', 'modelled_high', '*'),
-  // The bounds reach to those of the modelled energy where the figure is doubtful, else to the figure itself.
-  ...step('least_believed', 'Wh', believed('least')),
-  ...step('most_believed', 'Wh', believed('most')),
-  // A figure that is compared with no model has bounds from the smallest to the largest that it can be of.
-  ...step('least_believed/uncompared', 'Wh', 'modelled_energy_least'),
-  ...step('most_believed/uncompared', 'Wh', 'modelled_energy_most'),
+  // The ends of what it can be, which are the modelled energy itself where the parameters are known.
+  ...whole('modelled_smallest', 'modelled_least'),
+  ...whole('modelled_largest', 'modelled_most'),
+  ...step('modelled_smallest/known', 'Wh', 'modelled_energy'),
+  ...step('modelled_largest/known', 'Wh', 'modelled_energy'),
+  // The bound on the side of the model goes beyond it by as much as the figure is off on the other, and at most to that of the model.
+  ...step('least_believed', 'Wh', believed('least', 'modelled_smallest')),
+  ...step('most_believed', 'Wh', believed('most', 'modelled_largest')),
+  ...step('least_believed/uncounted', 'Wh', 'modelled_energy_least'),
   ...step('most_believed/uncounted', 'Wh', 'ceiling_power * known_or(upstream_time, longest_call) / 3600'),
   ...step('share_ratio', '1', 'call_tokens = all_tokens ? 1 : token_share_ratio'),
   ...step(
@@ -98,8 +99,7 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
   const ofTotal = `(WUE_site / PUE ${at} combined(water_site_ratio, pue_ratio_${otherSide}) + WUE_grid ${at} water_ratio_${side})`;
   const years = 'known_or(grid_intensity_age_minutes, 0) / 525600';
   const grid = `combined(grid_live_ratio, grid_hour_ratio_${side}, grid_drift ^ (${years}), world_ratio_${side})`;
-  const made =
-    run === 'low' ? 'time_least, latency_ratio_least, embodied_ratio_least' : 'time_most, embodied_ratio_most';
+  const made = `time_${side}, embodied_ratio_${side}`;
   const operation = `request_usage_gwp@${side} ${at} combined(energy_${side}, grid_ratio_${side})`;
   return {
     ...step(
@@ -156,10 +156,9 @@ const statements = {
   ),
 };
 
-/** `boundsCounts`: whether a count can stand for fewer tokens, or for more. */
-export const boundFormulas = (boundsCounts: boolean): Readonly<Record<string, Step>> => ({
-  ...workBoundFormulas(boundsCounts),
+export const boundFormulas: Readonly<Record<string, Step>> = {
+  ...workBoundFormulas,
   ...measuring,
   ...footprint,
   ...statements,
-});
+};

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ecologitsSteps, embodiedOf, embodiedPerGpu } from '../testdata/ecologits.ts';
 import reference from '../testdata/ecologits-cases.json' with { type: 'json' };
-import { classFactors } from './class-factors.ts';
 
 interface Range {
   readonly min: number;
@@ -107,15 +106,5 @@ describe('the decode model', () => {
   it('takes no time for no output, also with a known time to the first token', () => {
     const step = ecologitsSteps({ outputTokens: 0, activeB: 8, totalB: 8, ttftS: 2 });
     expect(step('generation_latency')).toBe(0);
-  });
-});
-
-describe('the prefill model', () => {
-  it('charges 0.069 Wh for 1,000 input tokens of a 70B model', () => {
-    expect(classFactors.large.perInputToken.acceleratorWh * 1000).toBeCloseTo(0.0688, 4);
-  });
-
-  it('charges 0.0003 Wh for an embedding of 1,000 tokens with 0.3B parameters', () => {
-    expect(classFactors.embedding.perInputToken.acceleratorWh * 1000).toBeCloseTo(0.000295, 6);
   });
 });

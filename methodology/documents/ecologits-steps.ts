@@ -20,9 +20,9 @@ export const decodeSteps = {
 } as const satisfies Record<string, Step>;
 
 export const requestSteps = {
-  accelerator_energy: own('Wh', 'gpu_required_count * gpu_energy + prefill_gpu_energy'),
-  host_energy: own('Wh', 'server_energy + prefill_server_energy'),
-  accelerator_time: own('GPU·s', 'generation_latency * gpu_required_count / B + prefill_time'),
+  accelerator_energy: own('Wh', 'gpu_required_count * gpu_energy'),
+  host_energy: own('Wh', 'server_energy'),
+  accelerator_time: own('GPU·s', 'generation_latency * gpu_required_count / B'),
   idle_energy: own('Wh', 'k_idle * (accelerator_energy + host_energy)'),
   request_it_energy: ecologits('Wh', 'accelerator_energy + host_energy + idle_energy'),
   overhead_energy: own('Wh', '(PUE - 1) * request_it_energy'),

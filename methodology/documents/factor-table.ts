@@ -1,18 +1,9 @@
-/** Every factor that a formula can name, with the classes' own, which follow from the formulas. */
-
-import type { ModelClass, ModelFacts } from '../facts/facts.ts';
-import { uncertaintyOf } from './bound-factors.ts';
-import { type ClassFactors, classEnds, classFactors } from './class-factors.ts';
-import { classSpans } from './factors.ts';
-import { constants, type Factor, google, ours, own, type TabledFactor } from './named-factors.ts';
-
-const workUnits = {
-  accelerator_energy: ['acceleratorWh', 'Wh/token'],
-  host_energy: ['hostWh', 'Wh/token'],
-  accelerator_time: ['acceleratorS', 'GPU·s/token'],
-} as const;
-type WorkId = keyof typeof workUnits;
-const classPattern = /^class_(least_|most_)?(output|input)_(accelerator_energy|host_energy|accelerator_time)$/;
+/** Every factor that a formula can name, with the parameters of the classes. */
+import type { ModelClass } from '../facts/facts.ts';
+import { servingFactor, uncertaintyOf } from './bound-factors.ts';
+import { classSpans, standIns } from './factors.ts';
+import type { Serving } from './measured-ratios.ts';
+import { constants, type Factor, google, ours, type TabledFactor } from './named-factors.ts';
 
 /** The rules of a methodology that its factors depend on. */
 export interface FactorRules {
@@ -22,14 +13,16 @@ export interface FactorRules {
   readonly isOwn: boolean;
 }
 
-/** The class that stands for a model that is not known: the smallest of its kind, below which no measured energy can be. */
-export const floorClasses: Readonly<Record<ModelFacts['kind'], ModelClass>> = { chat: 'small', embedding: 'embedding' };
-/** And the largest, above which none can be. */
-export const ceilingClass: ModelClass = 'frontier';
+/** The members of a calculation (choice/calculation.ts) that factors depend on. */
+export interface FactorKeys {
+  readonly model_class: ModelClass | null;
+  readonly serving: Serving | null;
+}
+export const noKeys: FactorKeys = { model_class: null, serving: null };
 
 /** The factor of this name under the methodology, or null: then the name is an input of the call. */
-export function factorOf(name: string, rules: FactorRules, modelClass: ModelClass | null): Factor | null {
-  const tabled = tabledFactor(name, rules, modelClass);
+export function factorOf(name: string, rules: FactorRules, keys: FactorKeys): Factor | null {
+  const tabled = tabledFactor(name, rules, keys);
   return tabled === null ? null : withUncertainty(name, tabled, rules);
 }
 
@@ -38,41 +31,27 @@ export const withUncertainty = (name: string, tabled: TabledFactor, { isOwn }: P
   uncertainty: isOwn ? uncertaintyOf(name) : null,
 });
 
-/** The names of the floor and the ceiling as those of the end of a class. */
-const classNamed = (name: string): string =>
-  name
-    .replace(/^floor_(?=output|input)/, 'class_least_')
-    .replace(/^ceiling_(?=output|input)/, 'class_most_')
-    .replace(/^(floor|ceiling)_/, 'class_');
+/** The stand-in of a class has the ends `min` and `max`; the smallest and the largest model that it stands for are `least` and `most`. */
+const ends = {
+  min: [standIns, 'min'],
+  max: [standIns, 'max'],
+  least: [classSpans, 'min'],
+  most: [classSpans, 'max'],
+} as const;
+const classPattern = /^class_(active|total)_(min|max|least|most)$/;
 
-/** The class that a factor is of: the one that stands for the model, or the smallest or the largest. */
-export function classOfFactor(
+function tabledFactor(
   name: string,
-  model: { readonly model_class: ModelClass | null; readonly model_kind: ModelFacts['kind'] },
-): ModelClass | null {
-  if (name.startsWith('floor_')) return floorClasses[model.model_kind];
-  return name.startsWith('ceiling_') ? ceilingClass : model.model_class;
-}
-
-const billions = (count: number): TabledFactor => ours(count, 'billion parameters');
-
-function tabledFactor(given: string, rules: FactorRules, modelClass: ModelClass | null): TabledFactor | null {
-  const name = Object.hasOwn(constants, given) ? given : classNamed(given);
+  rules: FactorRules,
+  { model_class: modelClass, serving }: FactorKeys,
+): TabledFactor | null {
   if (name === 'k_idle') return rules.idleShare === null ? ours(0, '1') : google(rules.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;
-  if (modelClass !== null && name === 'class_active_least') return billions(classSpans[modelClass].active.min);
-  if (modelClass !== null && name === 'class_total_most') return billions(classSpans[modelClass].total.max);
+  const measured = serving === null ? null : servingFactor(name, serving);
+  if (measured !== null) return measured;
   const match = classPattern.exec(name);
   if (match === null || modelClass === null) return null;
-  const [, end, of, work] = match;
-  const [field, unit] = workUnits[work as WorkId];
-  const { least, most } = classEnds[modelClass];
-  const factors: ClassFactors = end === undefined ? classFactors[modelClass] : end === 'least_' ? least : most;
-  const which = end === undefined ? 'stand-in' : end === 'least_' ? 'smallest model' : 'largest model';
-  return {
-    value: (of === 'output' ? factors.perOutputToken : factors.perInputToken)[field],
-    unit,
-    source: `parametric formulas of this methodology for the ${which} of the class ${modelClass}`,
-    ...own,
-  };
+  const [, which, end] = match;
+  const [sizes, at] = ends[end as keyof typeof ends];
+  return ours(sizes[modelClass][which as 'active' | 'total'][at], 'billion parameters');
 }

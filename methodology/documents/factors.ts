@@ -5,7 +5,7 @@
  */
 
 /**
- * EcoLogits 0.11.3 (doi:10.21105/joss.07471): an NVIDIA H100 80 GB in an 8-GPU server, serving 64 requests at once.
+ * EcoLogits' own methodology, 0.11.3 (doi:10.21105/joss.07471): an NVIDIA H100 80 GB in an 8-GPU server, serving 64 requests at once.
  * The two fits are on ML.ENERGY's measurements of models up to 200 billion parameters.
  */
 export const serving = {
@@ -21,9 +21,32 @@ export const serving = {
   weightBits: 16,
   gpuMemoryGb: 80,
   memoryOverhead: 1.2,
+  /** Billion parameters. */
+  fittedUpToB: 200,
   /** A p5.48xlarge without its GPUs (BoaviztAPI). */
   serverPowerW: 1200,
   serverGpus: 8,
+} as const;
+
+/**
+ * Our model of writing, on 397 configurations of 18 open models on H100 and B200 (ML.ENERGY v3, data/mlenergy-v3.json), fitted by
+ * scripts/fit-serving.ts: a step reads the weights that its requests need between them, each token takes operations of its own and
+ * reads its context, and some energy depends on none of these. Time is that of one accelerator for this call alone.
+ *
+ * The context is its thousands of tokens times the cube root of active × total parameters (billions), which keys and values grow
+ * with. Weights of 4 to 16 bits are in use; 8 are taken where nobody says. 64 requests at once are the assumption of EcoLogits.
+ */
+export const writing = {
+  whPerWeightGb: 66.2e-6,
+  whPerActiveB: 1.2e-6,
+  whPerContext: 1.19e-6,
+  whPerToken: 4.83e-6,
+  sPerWeightGb: 507e-6,
+  sPerActiveB: 3.78e-6,
+  sPerContext: 5.28e-6,
+  sPerToken: 48.2e-6,
+  assumedBits: 8,
+  assumedConcurrency: 64,
 } as const;
 
 /** Making the hardware, spread over its life of three years: GPU from ADEME 2026, server from BoaviztAPI. */
@@ -100,14 +123,9 @@ export const powerLimits = { otherAcceleratorW: 1400, graceS: 1, travelS: 0.1 } 
  * 90 % interval of a log-normal distribution. The sources stand in bound-factors.ts.
  */
 export const spreads = {
-  /** Energy of writing against EcoLogits' model, up to `fittedUpToB` billion parameters; beyond, it can be lower still. */
-  modelLeast: 2.25,
-  modelMost: 3.7,
-  fittedUpToB: 200,
-  extrapolationLeast: 5.3,
-  /** Time of writing, which carries the embodied part: it can be lower than the energy's spread says. */
-  latencyLeast: 4,
-  /** A deployment that states other accelerators than those that are modelled, or none. */
+  /** Keys and values of the context: few models share them between all heads, and few have some for each head. */
+  context: 4,
+  /** A deployment that states other accelerators than those that were measured, or none. */
   otherHardware: 2,
   /** Idle Wh per active Wh at most, against `idleShare`. */
   idleShareMax: 0.13,
@@ -146,12 +164,12 @@ export const spreads = {
 export const worldWaterLPerKwh = 3.908;
 
 /**
- * Attention to what was read before, which 2 operations per parameter and token leave out: 4 · layers · width operations
- * per token of context (Kaplan et al. 2020). On average half of the input is context for what is read; all of it, and half of the
- * output, for what is written. Layers and width follow from the parameters, of
- * which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models). The bound alone has it.
+ * Attention to what was read before, in reading: 4 · layers · width operations per token of context (Kaplan et al. 2020). Layers and
+ * width follow from the parameters, of which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models).
+ * In a mixture of experts they follow neither from all parameters nor from the active ones, and their geometric mean comes close.
+ * An embedding model reads at most 8,192 tokens at once, whatever the inputs of a call come to.
  */
-export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const;
+export const attention = { aspect: 100, parametersPerSquaredWidth: 12, longestEmbeddedInput: 8192 } as const;
 
 /**
  * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.

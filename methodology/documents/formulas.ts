@@ -7,8 +7,8 @@
  */
 import { decodeSteps, requestSteps, type Step } from './ecologits-steps.ts';
 
-/** These of EcoLogits' formulas hold a part of ours: an empty output, idle machines, reading. */
-const partlyOurs = ['generation_latency', 'request_it_energy', 'request_embodied_gwp'];
+/** These of EcoLogits' formulas hold a part of ours: idle machines, reading. */
+const partlyOurs = ['request_it_energy', 'request_embodied_gwp'];
 const ecologitsIds = new Set(
   Object.entries({ ...decodeSteps, ...requestSteps }).flatMap(([id, { origin }]) =>
     origin === 'gw' || partlyOurs.includes(id) ? [] : [id],
@@ -18,62 +18,93 @@ export const step = (key: string, unit: string, formula: string): Record<string,
   [key]: { unit, formula, origin: ecologitsIds.has(key) ? 'ecologits-0.11.3' : 'gw' },
 });
 
-/** The energy and the time that a model takes for a call: for writing, and for reading. */
+const layersByWidth =
+  'aspect * ((P_active * P_total) ^ 0.5 * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)';
+const context = '(T_in + T_out / 2) / 1000 * (P_active * P_total) ^ (1 / 3)';
+const attention = (tokens: string) => `1 + ${tokens} * (${layersByWidth}) / (P_active * 1e9)`;
+const written = (by: string) =>
+  `T_out * (${by}_weights * weights_per_token + ${by}_operations * P_active + ${by}_context * context_per_token + ${by}_token)`;
+
+/**
+ * The energy and the time that a model takes for a call: for writing, and for reading. The ends of both are the same formulas in
+ * the runs `least` and `most`, with those of the variants there that differ.
+ */
 export const modelling = {
-  ...step('gpu_energy', 'Wh', decodeSteps.gpu_energy.formula),
+  ...step('taken_bits', 'bit', 'known_or(bits, assumed_bits)'),
+  ...step('concurrency', '1', 'known_or(typical_concurrency, assumed_concurrency)'),
+  // The requests of a step share the weights that they need; in a mixture of experts these are not all.
   ...step(
-    'generation_latency',
-    's',
-    'T_out = 0 ? 0 : at_most(T_out * known_or(1 / TPS, alpha_L * P_active + (beta_L * B + gamma_L)) + known_or(TTFT, 0), upstream_time)',
+    'weights_per_token',
+    'GB/token',
+    '(P_active + (P_total - P_active) * (1 - (1 - P_active / P_total) ^ concurrency)) * taken_bits / 8 / concurrency',
   ),
-  ...step('model_required_memory', 'GB', 'memory_overhead * P_total * known_or(bits, weight_bits) / 8'),
-  ...step('gpu_required_count', '1', '2 ^ ceil(log2(max(1, ceil(model_required_memory / gpu_memory))))'),
-  ...step('server_energy', 'Wh', 'generation_latency / 3600 * server_power * (gpu_required_count / server_gpus / B)'),
+  ...step('context_per_token', '1', context),
+  ...step('context_per_token/least', '1', `${context} / context_ratio`),
+  ...step('context_per_token/most', '1', `${context} * context_ratio`),
+  ...step('writing_energy', 'Wh', written('e')),
+  ...step('writing_time', 'GPU·s', written('t')),
   ...step('charged_input_tokens', 'token', 'max(0, T_in - T_cached)'),
+  // The charged tokens attend to what a cache served, too.
+  // The inputs of an embedding are read apart, and how many there are is not known.
+  ...step('attention', '1', `is_embedding = 1 ? 1 : ${attention('(T_in + min(T_cached, T_in))')}`),
+  ...step('attention/least', '1', '1'),
+  ...step('attention/most', '1', attention('min(T_in, is_embedding = 1 ? longest_embedded_input : T_in)')),
   ...step(
     'prefill_time',
     'GPU·s',
-    'charged_input_tokens * flop_per_parameter_and_token * P_active * 1e9 / (peak_flop_per_s * utilisation)',
+    'charged_input_tokens * flop_per_parameter_and_token * P_active * 1e9 * attention / (peak_flop_per_s * utilisation)',
   ),
   ...step('prefill_gpu_energy', 'Wh', 'prefill_time / 3600 * gpu_power'),
-  ...step('prefill_server_energy', 'Wh', 'prefill_time / 3600 * server_power / server_gpus'),
 };
 
-/** One kind of work, with what writing and reading take of it; `run` is '' for a known model, '@min' or '@max' for a range. */
+/** One kind of work, by writing and by reading; `run` is '' for a known model, '@min' or '@max' for a range, '@least' or '@most' for an end. */
 export interface Part {
   readonly id: string;
   readonly unit: string;
   readonly writing: (run: string) => string;
-  readonly reading: string;
+  readonly reading: (run: string) => string;
 }
 
 export const parts: readonly Part[] = [
   {
     id: 'accelerator_energy',
     unit: 'Wh',
-    writing: (run) => `gpu_required_count${run} * gpu_energy${run}`,
-    reading: 'prefill_gpu_energy',
+    writing: (run) => `writing_energy${run}`,
+    reading: (run) => `prefill_gpu_energy${run}`,
   },
-  { id: 'host_energy', unit: 'Wh', writing: (run) => `server_energy${run}`, reading: 'prefill_server_energy' },
+  {
+    id: 'host_energy',
+    unit: 'Wh',
+    writing: (run) => `writing_time${run} / 3600 * server_power / server_gpus`,
+    reading: (run) => `prefill_time${run} / 3600 * server_power / server_gpus`,
+  },
   {
     id: 'accelerator_time',
     unit: 'GPU·s',
-    writing: (run) => `generation_latency${run} * gpu_required_count${run} / B`,
-    reading: 'prefill_time',
+    writing: (run) => `writing_time${run}`,
+    reading: (run) => `prefill_time${run}`,
   },
 ];
 
+/** A range of parameters, and the stand-in of a class that is one, count half from each end. */
 function workFormulas({ id, unit, writing, reading }: Part): Record<string, Step> {
   return {
-    ...step(id, unit, `${writing('')} + ${reading}`),
+    ...step(id, unit, `${writing('')} + ${reading('')}`),
     ...step(
       `${id}/range`,
       unit,
-      `${writing('@min')} * 0.5 + ${writing('@max')} * 0.5 + (${reading}@min * 0.5 + ${reading}@max * 0.5)`,
+      `(${writing('@min')} + ${reading('@min')}) * 0.5 + (${writing('@max')} + ${reading('@max')}) * 0.5`,
     ),
-    ...step(`${id}/class`, unit, `class_output_${id} * T_out + class_input_${id} * charged_input_tokens`),
   };
 }
+
+/** The parameters of a class: of its stand-in for the value, of the smallest and the largest model that it stands for at the ends. */
+const sizesOfClasses = Object.assign(
+  {},
+  ...['min', 'max', 'least', 'most'].flatMap((run) =>
+    ['active', 'total'].map((which) => step(`P_${which}/class_${run}`, 'billion parameters', `class_${which}_${run}`)),
+  ),
+);
 
 const measuring = {
   ...step('reported_energy/J', 'Wh', 'stated_energy / 3600'),
@@ -145,6 +176,7 @@ function rounding(): Record<string, Step> {
 
 export const formulas: Readonly<Record<string, Step>> = {
   ...modelling,
+  ...sizesOfClasses,
   ...Object.assign({}, ...parts.map(workFormulas)),
   ...measuring,
   ...footprint,

@@ -5,14 +5,12 @@
  * of `document`, whose text can be published and hashed again by anyone.
  */
 
-import { functionTexts, functionTextsOf14 } from '../language/parse.ts';
+import { functionTexts } from '../language/parse.ts';
 import { boundFormulas } from './bound-formulas.ts';
-import { classEnds, classFactors } from './class-factors.ts';
 import { sha256Of } from './digest.ts';
 import { documentTables } from './document-tables.ts';
 import { ecologitsFormulas } from './ecologits-formulas.ts';
 import { decodeSteps, requestSteps, type Step } from './ecologits-steps.ts';
-import { ceilingClass, floorClasses } from './factor-table.ts';
 import {
   attention,
   classSpans,
@@ -30,13 +28,15 @@ import {
   uncountedBounds,
   uncountedCalls,
   worldWaterLPerKwh,
+  writing,
 } from './factors.ts';
 import { formulas } from './formulas.ts';
+import { measuredRatios } from './measured-ratios.ts';
 
-export type MethodologyId = 'gw-1.5' | 'gw-1.4' | 'ecologits-0.11.3';
+export type MethodologyId = 'gw-2.0' | 'ecologits-0.11.3';
 
 /** A receipt is made with this one unless another methodology is named. */
-export const defaultMethodology: MethodologyId = 'gw-1.5';
+export const defaultMethodology: MethodologyId = 'gw-2.0';
 
 export interface Methodology {
   readonly id: MethodologyId;
@@ -51,8 +51,6 @@ export interface Methodology {
    * receipts say less of the grid and state no digest.
    */
   readonly isOwn: boolean;
-  /** Whether a count can stand for fewer tokens, or for more (`TokenUsage.promptLeast` and the like). */
-  readonly boundsCounts: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
   /** The formula texts that are evaluated: those of the document, or what its texts for readers stand for. */
@@ -68,33 +66,28 @@ function methodology(known: MethodologyBase, rules: object, constants: object, e
   return { ...known, document, hash: sha256Of(document) };
 }
 
-/** The rules that our formulas do not say. A document names the rules by which it differed from versions before it. */
+/** The rules that no formula expresses: what is counted, and which figures are taken. */
 const rules = {
   idleShare,
   chargesInput: true,
   liveIsMeasured: true,
   matchesStatedAge: true,
-  ceilingClass,
-  widensEstimates: true,
   measuresUncounted: true,
-  boundsUncounted: true,
   measurementsOnly: true,
-  floorClasses,
-  statesModelled: true,
   refusesImpossible: true,
-  statesGridBasis: true,
   estimatesAreForecasts: true,
-  combinesBounds: true,
 } as const;
 
-/** Our own methodologies have these in common, beside their formulas. */
 const constants = {
-  serving,
+  writing,
+  prefill,
+  attention,
+  serving: { serverPowerW: serving.serverPowerW, serverGpus: serving.serverGpus },
   embodied,
   standIns,
-  prefill,
+  classSpans,
   spreads,
-  attention,
+  measuredRatios,
   worldWaterLPerKwh,
   gridEnds,
   telemetry: telemetryLimits,
@@ -102,35 +95,27 @@ const constants = {
   uncountedCalls,
   uncountedBounds,
   comparison,
-  classFactors,
-  classSpans,
-  classEnds,
 };
 
-function own(id: MethodologyId, version: string, boundsCounts: boolean): Methodology {
-  const steps = { ...formulas, ...boundFormulas(boundsCounts) };
-  return methodology(
-    { id, version, idleShare, isOwn: true, boundsCounts, steps, formulas: steps },
-    boundsCounts ? { ...rules, boundsCounts } : rules,
-    constants,
-    { functions: { ...functionTexts, ...functionTextsOf14 }, ...documentTables(steps, { idleShare, isOwn: true }) },
-  );
-}
+const ownSteps = { ...formulas, ...boundFormulas };
 
 /**
  * Frozen: a published methodology is never changed, so that every receipt can be recomputed with the one that made it. A new
  * constant or formula is a new entry; the tests pin each hash.
  */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
-  'gw-1.5': own('gw-1.5', '1.5.0', true),
-  'gw-1.4': own('gw-1.4', '1.4.0', false),
+  'gw-2.0': methodology(
+    { id: 'gw-2.0', version: '2.0.0', idleShare, isOwn: true, steps: ownSteps, formulas: ownSteps },
+    rules,
+    constants,
+    { functions: functionTexts, ...documentTables(ownSteps, { idleShare, isOwn: true }) },
+  ),
   'ecologits-0.11.3': methodology(
     {
       id: 'ecologits-0.11.3',
       version: '0.11.3',
       idleShare: null,
       isOwn: false,
-      boundsCounts: false,
       steps: { ...decodeSteps, ...requestSteps },
       formulas: ecologitsFormulas,
     },

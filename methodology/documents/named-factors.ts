@@ -5,7 +5,7 @@
  * of their own: the licence is that of the publication or code they were read from.
  */
 import { boundFactors } from './bound-factors.ts';
-import { embodied, estimatedCounts, literatureUncertainty, prefill, serving } from './factors.ts';
+import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, writing } from './factors.ts';
 
 export interface Factor {
   readonly value: number | null;
@@ -40,6 +40,14 @@ const server = from({ source: 'BoaviztAPI, p5.48xlarge, in EcoLogits', ...inEcol
 
 const cited = (source: string, version: string, locator: string | null, date = version) =>
   from({ source, version, licence: null, date, locator });
+const mlEnergy = from({
+  source:
+    'fitted by methodology/scripts/fit-serving.ts to the energy and the throughput of open models on H100 and B200: ML.ENERGY leaderboard, https://github.com/ml-energy/leaderboard',
+  version: 'v3 0cd52da',
+  licence: 'Apache-2.0',
+  date: '2026-02-27',
+  locator: 'https://github.com/ml-energy/leaderboard',
+});
 const kaplan = cited('Kaplan et al., arXiv:2001.08361', '2020', 'https://arxiv.org/abs/2001.08361');
 const nvidia = cited('NVIDIA H100 SXM5 data sheet', '2023', 'https://www.nvidia.com/en-us/data-center/h100/');
 export const google = cited(
@@ -63,6 +71,16 @@ export const constants: Readonly<Record<string, TabledFactor>> = {
   weight_bits: setup(serving.weightBits, 'bit'),
   gpu_memory: setup(serving.gpuMemoryGb, 'GB'),
   memory_overhead: setup(serving.memoryOverhead, '1'),
+  e_weights: mlEnergy(writing.whPerWeightGb, 'Wh/GB'),
+  e_operations: mlEnergy(writing.whPerActiveB, 'Wh/token per billion parameters'),
+  e_context: mlEnergy(writing.whPerContext, 'Wh/token'),
+  e_token: mlEnergy(writing.whPerToken, 'Wh/token'),
+  t_weights: mlEnergy(writing.sPerWeightGb, 'GPU·s/GB'),
+  t_operations: mlEnergy(writing.sPerActiveB, 'GPU·s/token per billion parameters'),
+  t_context: mlEnergy(writing.sPerContext, 'GPU·s/token'),
+  t_token: mlEnergy(writing.sPerToken, 'GPU·s/token'),
+  assumed_bits: ours(writing.assumedBits, 'bit'),
+  assumed_concurrency: setup(writing.assumedConcurrency, '1'),
   server_power: server(serving.serverPowerW, 'W'),
   server_gpus: server(serving.serverGpus, '1'),
   lifespan: setup(embodied.lifespanS, 's'),

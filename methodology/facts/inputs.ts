@@ -27,7 +27,6 @@ export interface Given {
 
 const { grid, model, site, telemetry, timing, usage } = factSources;
 const since1970 = 'ms since 1970-01-01T00:00:00Z';
-const outside = 'outside this methodology';
 const parameters = 'billion parameters';
 const given = (unit: string, source: string, fact: string | null): Given => ({ unit, source, fact });
 
@@ -45,9 +44,9 @@ const givens: Readonly<Record<string, Given>> = {
   TPS: given('token/s', model, 'model.tokensPerS'),
   TTFT: given('s', model, 'model.ttftS'),
   upstream_time: given('s', timing, 'upstreamLatencyS'),
+  typical_concurrency: given('1', site, 'site.typicalConcurrency'),
   PUE: given('1', site, 'site.pue'),
   WUE_site: given('L/kWh', site, 'site.wueOnsiteLPerKwh'),
-  typical_concurrency: given('1', site, 'site.typicalConcurrency'),
   requested_at: given(since1970, timing, 'requestedAt'),
   observed_at: given(since1970, grid, null),
   period_start: given(since1970, grid, 'grid.periodStart'),
@@ -59,12 +58,9 @@ const givens: Readonly<Record<string, Given>> = {
   is_other_hardware: given('1', site, null),
   is_assumed_pue: given('1', site, null),
   is_guessed: given('1', model, null),
+  is_embedding: given('1', model, null),
   is_lifecycle: given('1', grid, null),
   is_world: given('1', grid, null),
-  charged_input_tokens: given('token', outside, null),
-  prefill_time: given('GPU·s', outside, null),
-  prefill_gpu_energy: given('Wh', outside, null),
-  prefill_server_energy: given('Wh', outside, null),
   reported_energy: given('Wh', telemetry, 'telemetry.energyWh'),
   stated_energy: given('Wh', telemetry, 'telemetry.stated.value'),
   stated_min: given('Wh', telemetry, 'telemetry.stated.range.min'),
@@ -105,9 +101,9 @@ export interface Inputs extends GridInputs {
   readonly TPS: number | null;
   readonly TTFT: number | null;
   readonly upstream_time: number | null;
+  readonly typical_concurrency: number | null;
   readonly PUE: number;
   readonly WUE_site: number | null;
-  readonly typical_concurrency: number | null;
   readonly grid_intensity: number;
   readonly WUE_grid: number | null;
   readonly is_lifecycle: number;
@@ -115,10 +111,7 @@ export interface Inputs extends GridInputs {
   readonly is_other_hardware: number;
   readonly is_assumed_pue: number;
   readonly is_guessed: number;
-  readonly charged_input_tokens: number;
-  readonly prefill_time: number;
-  readonly prefill_gpu_energy: number;
-  readonly prefill_server_energy: number;
+  readonly is_embedding: number;
   readonly reported_energy: number;
   readonly stated_energy: number;
   readonly call_tokens: number;
@@ -131,8 +124,8 @@ export const nullableInputs: ReadonlySet<string> = new Set<keyof Inputs>([
   'TPS',
   'TTFT',
   'upstream_time',
-  'WUE_site',
   'typical_concurrency',
+  'WUE_site',
   'WUE_grid',
   'stated_match',
   'T_in_least',
@@ -196,9 +189,9 @@ export function inputsOf(
     TPS: model.tokensPerS ?? null,
     TTFT: model.ttftS ?? null,
     upstream_time: upstreamLatencyS ?? null,
+    typical_concurrency: site.typicalConcurrency ?? null,
     PUE: site.pue,
     WUE_site: site.wueOnsiteLPerKwh ?? null,
-    typical_concurrency: site.typicalConcurrency ?? null,
     grid_intensity: grid.gPerKwh,
     WUE_grid: grid.waterLPerKwh ?? null,
     is_lifecycle: flag(grid.basis === 'lifecycle'),
@@ -206,11 +199,7 @@ export function inputsOf(
     is_other_hardware: flag(isOtherHardware(site.accelerators)),
     is_assumed_pue: flag(isAssumedPue(site)),
     is_guessed: flag(isGuessed(model)),
-    // EcoLogits' methodology leaves reading out.
-    charged_input_tokens: 0,
-    prefill_time: 0,
-    prefill_gpu_energy: 0,
-    prefill_server_energy: 0,
+    is_embedding: flag(model.kind === 'embedding'),
     reported_energy: reading?.energyWh ?? absent,
     stated_energy: reading?.stated?.value ?? absent,
     call_tokens: reading?.stated?.tokens?.call ?? absent,

@@ -27,10 +27,6 @@ export const functionTexts = {
   at_most: 'at_most(a, b): the lesser of both, or a if b is not known',
   unknown: 'the absence of a value; an operation on it has no value',
   evaluation: 'IEEE 754 double precision, in the order of the text',
-} as const;
-
-/** The two texts that the document of gw-1.4 has beside those. */
-export const functionTextsOf14 = {
   combined: 'combined(a, b, …): exp(sqrt(ln(a) * ln(a) + ln(b) * ln(b) + …)), added from the left',
   grammar:
     'a ? b : c (b if a is 1, else c); and; = < > <= (1 or 0); + -; * /; ^; each level from left to right, loosest first; function(a, b); a name may hold @ and the run of a step',

@@ -34,7 +34,7 @@ const head = {
 };
 const placed: CallFacts = { ...call, site: { ...call.site, id: 'd1' } };
 /** As the gateway would make and store them. */
-function ofCall(facts = placed, methodology: MethodologyId = 'gw-1.5') {
+function ofCall(facts = placed, methodology: MethodologyId = 'gw-2.0') {
   const traced = lineageOf(facts, methodology, callOf(head, facts));
   const own = assess(facts, methodology);
   if (!traced.ok || !own.ok) throw new Error('This call has no receipt.');
@@ -97,7 +97,7 @@ describe('a verification', () => {
     expect(verify(own, receipt).ok).toBe(true);
     expect(failed(verify(own, { ...receipt, ...other }))).toEqual(['call']);
     // A lineage that was altered to be of that call has another digest, which the receipt does not state.
-    const moved = lineageOf(placed, 'gw-1.5', { ...callOf(head, placed), ...other });
+    const moved = lineageOf(placed, 'gw-2.0', { ...callOf(head, placed), ...other });
     if (moved.ok && !('requested_tier' in other)) {
       const { lineage_digest: _, ...rest } = other as { lineage_digest?: string };
       const checks = 'lineage_digest' in other ? [] : 'created_at' in other ? ['statements', 'call'] : ['call'];
@@ -105,12 +105,12 @@ describe('a verification', () => {
     }
   });
 
-  it.each(['gw-1.5', 'ecologits-0.11.3'] as const)(
+  it.each(['gw-2.0', 'ecologits-0.11.3'] as const)(
     'of a receipt of %s without the digest fails, unless none had it',
     (id) => {
       const { lineage: own, receipt } = ofCall(placed, id);
       const { lineage_digest: digest, ...without } = receipt;
-      const missing = id === 'gw-1.5' ? ['call'] : [];
+      const missing = id === 'gw-2.0' ? ['call'] : [];
       expect(failed(verify(own, receipt))).toEqual([]);
       expect(failed(verify(own, without))).toEqual(missing);
       expect(failed(verify(own, { ...receipt, lineage_digest: null }))).toEqual(['call']);
@@ -141,7 +141,7 @@ describe('a verification', () => {
     expect(words(placed, { supersedes: 1 })).toEqual(['call']);
     expect(words(placed, { energy_failed_attempts_wh: 99 })).toEqual(['receipt']);
     expect(words(placed, { degraded_reason: 'usage_missing' })).toEqual(['receipt']);
-    const late = lineageOf(placed, 'gw-1.5', callOf({ ...head, created_at: '2020-01-01T00:00:00.000Z' }, placed));
+    const late = lineageOf(placed, 'gw-2.0', callOf({ ...head, created_at: '2020-01-01T00:00:00.000Z' }, placed));
     expect(late.ok && failed(recompute(late.lineage))).toEqual(['statements']);
   });
 

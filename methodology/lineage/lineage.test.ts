@@ -220,10 +220,10 @@ describe('any single change is detected', () => {
 
   it('and is named', () => {
     const { lineage } = sample();
-    const index = lineage.steps.findIndex(({ id }) => id === 'gpu_energy');
+    const index = lineage.steps.findIndex(({ id }) => id === 'writing_energy');
     const result = whileChanged(lineage, ['steps', index, 'output', 'value'], recompute);
     expect(result.ok ? [] : result.mismatches.join('\n')).toMatch(
-      /steps\.gpu_energy\.output: .* is stated, .* follows/,
+      /steps\.writing_energy\.output: .* is stated, .* follows/,
     );
   });
 });

@@ -107,9 +107,8 @@ function lineageFrom({ call, facts, grid, made, trace }: Explained, method: Meth
 }
 
 /** Without the fields that it leaves out. */
-const statedCalculation = ({ cut_short, estimated_counts, uncompared, ...stated }: Calculation): Calculation => ({
+const statedCalculation = ({ cut_short, estimated_counts, ...stated }: Calculation): Calculation => ({
   ...stated,
-  ...(uncompared !== undefined && { uncompared }),
   ...(estimated_counts !== undefined && { estimated_counts }),
   ...(cut_short !== undefined && { cut_short }),
 });

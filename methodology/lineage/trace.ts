@@ -7,7 +7,7 @@
 import type { Calculation } from '../choice/calculation.ts';
 import type { PlannedStep } from '../choice/plan.ts';
 import { unprintedSteps } from '../documents/ecologits-formulas.ts';
-import { classOfFactor, factorOf, withUncertainty } from '../documents/factor-table.ts';
+import { factorOf, withUncertainty } from '../documents/factor-table.ts';
 import type { Methodology } from '../documents/methodologies.ts';
 import { type Given, inputOf } from '../facts/inputs.ts';
 import type { Trace } from '../generated/receipt.ts';
@@ -55,10 +55,7 @@ function operandsOf(
     const unit = from === null ? undefined : units.get(from);
     const value = inputValue(name, run, inputs);
     const ofGrid = gridFactorOf(name, grid, value, method);
-    const factor =
-      ofGrid === null
-        ? factorOf(name, method, classOfFactor(name, calculation))
-        : withUncertainty(name, ofGrid, method);
+    const factor = ofGrid === null ? factorOf(name, method, calculation) : withUncertainty(name, ofGrid, method);
     if (from !== null && unit !== undefined)
       operands.push({ name, value: trace[from] ?? null, unit, source: `step ${from}`, fact: null });
     else if (factor) factors.push({ name, ...factor });
@@ -72,8 +69,10 @@ const sized = new Set(['P_active', 'P_total']);
 const stated = new Set(['stated_energy', 'stated_min', 'stated_max']);
 
 /** The end of a range that a name means: a name can have a run of its own, else it is of that of its step. */
-const endOf = (name: string, run: string | null): 'min' | 'max' =>
-  (name.split('@')[1] ?? run) === 'min' ? 'min' : 'max';
+const endOf = (name: string, run: string | null): 'min' | 'max' => {
+  const of = name.split('@')[1] ?? run;
+  return of === 'min' || of === 'least' ? 'min' : 'max';
+};
 
 function inputValue(name: string, run: string | null, inputs: Sources['inputs']): number | null {
   const base = baseOf(name);

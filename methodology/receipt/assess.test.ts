@@ -67,13 +67,13 @@ describe('tiers', () => {
     const reasonOn = (model: string, facts: CallFacts = call) =>
       impact({ ...facts, site: { ...facts.site, accelerators: { model, count: 8 } } }).tier_reason;
     for (const other of ['MI300X', 'H100 PCIe', 'H100-NVL', 'H1000', 'GB200', 'not an H100', 'H100 or A100']) {
-      const unlike = `assumes H100 accelerators and 16-bit weights, while the deployment states 8 × ${other}`;
+      const unlike = `accelerators like H100 or B200, while the deployment states 8 × ${other}`;
       expect(reasonOn(other)).toContain(unlike);
       expect(reasonOn(other, { ...call, model: classOnly })).toContain(unlike);
       expect(reasonOn(other, { ...call, model: embedding })).toContain(`while the deployment states 8 × ${other}`);
     }
-    for (const same of ['H100', 'H100-SXM5-80GB', 'NVIDIA H100 80GB HBM3']) {
-      expect(reasonOn(same)).toBe(impact(call).tier_reason);
+    for (const same of ['H100', 'H100-SXM5-80GB', 'NVIDIA H100 80GB HBM3', 'B200', 'NVIDIA-B200-180GB-HBM3e']) {
+      expect(reasonOn(same)).not.toContain('accelerators');
     }
     expect(impact({ ...call, site: { ...call.site, accelerators: null } })).toEqual(impact(call));
   });
@@ -85,13 +85,37 @@ describe('tiers', () => {
     expect(availableTiers({ ...embedding, totalParametersB: null, modelClass: null })).toEqual(['parametric']);
   });
 
-  it('the reason states where the generation time comes from and what is assumed', () => {
-    const measured = impact({ ...call, upstreamLatencyS: 9, model: { ...gpt, tokensPerS: 74, quantizationBits: 8 } });
-    expect(measured.tier_reason).toContain('from measured tokens per second, at most the upstream time');
-    expect(measured.tier_reason).toContain('8-bit weights; extrapolated beyond 200 billion parameters');
+  it('the reason states what is assumed, which is what nobody stated', () => {
     expect(impact(call).tier_reason).toContain(
-      'fitted to the model size; assumes H100 accelerators and 16-bit weights',
+      'parameter counts known; assumes 8-bit weights, 64 requests at once, accelerators like H100 or B200',
     );
+    const accelerators = { model: 'H100', count: 8 };
+    const stated = impact({
+      ...call,
+      model: { ...gpt, quantizationBits: 8 },
+      site: { ...call.site, accelerators, typicalConcurrency: 100 },
+    });
+    expect(stated.tier_reason).toBe('auto: no measured energy, parameter counts known');
+    const theirs = impact({ ...call, upstreamLatencyS: 9, model: { ...gpt, tokensPerS: 74 } }, 'ecologits-0.11.3');
+    expect(theirs.tier_reason).toContain('from measured tokens per second, at most the upstream time');
+    expect(theirs.tier_reason).toContain('16-bit weights; extrapolated beyond 200 billion parameters');
+  });
+});
+
+describe('requests at once', () => {
+  const at = (typicalConcurrency: number | null) => impact({ ...call, site: { ...call.site, typicalConcurrency } });
+
+  it('that are stated make the bounds closer, and a token cheaper the more there are', () => {
+    const [assumed, stated] = [at(null), at(64)];
+    expect(stated.energy_wh).toBe(assumed.energy_wh);
+    expect(stated.energy_low_wh).toBeGreaterThan(assumed.energy_low_wh);
+    expect(stated.energy_high_wh).toBeLessThan(assumed.energy_high_wh);
+    for (const [few, many] of [
+      [1, 8],
+      [8, 64],
+      [64, 512],
+    ] as const)
+      expect(at(many).energy_wh).toBeLessThan(at(few).energy_wh);
   });
 });
 
@@ -162,13 +186,14 @@ describe('boundaries', () => {
 describe('input tokens', () => {
   const usage = { promptTokens: 5000, cachedPromptTokens: 0, completionTokens: 100 };
 
-  it('cost in both boundaries, but not where a cache served them', () => {
+  it('cost in both boundaries; what a cache served is context alone', () => {
     for (const boundary of ['comprehensive', 'narrow'] as const) {
       const fresh = impact({ ...call, boundary, usage });
       const cached = impact({ ...call, boundary, usage: { ...usage, cachedPromptTokens: 5000 } });
       const none = impact({ ...call, boundary, usage: { ...usage, promptTokens: 0 } });
-      expect(fresh.energy_wh).toBeGreaterThan(cached.energy_wh);
-      expect(cached.energy_wh).toBe(none.energy_wh);
+      expect(fresh.energy_wh).toBeGreaterThan(cached.energy_wh * 1.5);
+      expect(cached.energy_wh).toBeGreaterThan(none.energy_wh);
+      expect(cached.energy_wh).toBeLessThan(none.energy_wh * 2);
     }
   });
 
@@ -179,6 +204,18 @@ describe('input tokens', () => {
       usage: { promptTokens: 8, cachedPromptTokens: 0, completionTokens: 0 },
     });
     for (const value of [energy_wh, carbon_operation_g, carbon_embodied_g, water_ml]) expect(value).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [
+      '0.069 Wh for 1,000 tokens of a dense model of 70 billion parameters, with the attention to them',
+      dense70b,
+      0.0693,
+    ],
+    ['0.0003 Wh for 1,000 tokens of an embedding of 0.3 billion', embedding, 0.000295],
+  ] as const)('cost %s', (_, model, wh) => {
+    const read = { promptTokens: 1000, cachedPromptTokens: 0, completionTokens: 0 };
+    expect(impact({ ...call, boundary: 'narrow', model, usage: read }).energy_wh / wh).toBeCloseTo(1, 2);
   });
 
   it('do not depend on the parameters that only fill memory', () => {
@@ -193,7 +230,8 @@ describe('the ecologits-0.11.3 methodology', () => {
     expect(theirs.energy_idle_wh).toBeNull();
     expect(theirs.boundary_excludes).toEqual(expect.arrayContaining(['input_tokens', 'idle_energy']));
     expect(theirs).toMatchObject({ methodology: 'ecologits-0.11.3', methodology_version: '0.11.3' });
-    expect(theirs.energy_wh).toBeLessThan(impact(call).energy_wh);
+    const longer = { ...call, usage: { promptTokens: 9000, cachedPromptTokens: 0, completionTokens: 400 } };
+    expect(impact(longer, 'ecologits-0.11.3').energy_wh).toBe(theirs.energy_wh);
   });
 
   it('takes the mean of the two ends of a parameter range, and the ends as bounds', () => {
@@ -253,21 +291,19 @@ describe('an impact', () => {
     }
   });
 
-  it('steps up where the model outgrows a GPU', () => {
+  it('takes no step where the model outgrows an accelerator', () => {
     const of = (size: number) =>
       impact({
         ...call,
         usage: { promptTokens: 0, cachedPromptTokens: 0, completionTokens: 400 },
         model: { ...dense70b, activeParametersB: { min: size, max: size }, totalParametersB: { min: size, max: size } },
       }).energy_wh;
-    expect(of(33) / of(32)).toBeLessThan(1.05);
-    expect(of(34) / of(33)).toBeGreaterThan(2);
+    for (const size of [33, 66, 133, 266]) expect(of(size * 1.03) / of(size)).toBeLessThan(1.03);
   });
 
-  it('uses no more generation time than the upstream took', () => {
-    const short = impact({ ...call, upstreamLatencyS: 1 });
-    expect(short.energy_host_wh).toBeLessThan(impact(call).energy_host_wh ?? 0);
-    expect(short.energy_wh).toBeLessThan(impact(call).energy_wh);
-    expect(impact({ ...call, upstreamLatencyS: 1e6 }).energy_wh).toBe(impact(call).energy_wh);
+  it('by EcoLogits uses no more generation time than the upstream took', () => {
+    const of = (upstreamLatencyS: number | null) => impact({ ...call, upstreamLatencyS }, 'ecologits-0.11.3');
+    expect(of(1).energy_host_wh).toBeLessThan(of(null).energy_host_wh ?? 0);
+    expect(of(1e6).energy_wh).toBe(of(null).energy_wh);
   });
 });

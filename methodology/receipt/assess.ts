@@ -132,7 +132,7 @@ function wordsOf(
 ): Words {
   const { boundary, grid, isCutShort, requestedAt, usage } = facts;
   const isTotal = measured?.scope === 'total';
-  const failedMostWh = method.boundsCounts
+  const failedMostWh = method.isOwn
     ? facts.failedAttemptsMostWh === undefined
       ? 0
       : facts.failedAttemptsMostWh

@@ -44,7 +44,7 @@ describe('the age of a carbon intensity', () => {
       expect(recompute(traced.lineage)).toEqual(expect.objectContaining(assessment));
       return [assessment.impact.grid_intensity_age_minutes, assessment.impact.grid_temporal_match];
     };
-    expect(printedBy('gw-1.4')).toEqual([15, 'live_window']);
+    expect(printedBy('gw-2.0')).toEqual([15, 'live_window']);
     expect(printedBy('ecologits-0.11.3')).toEqual([15, 'fresh']);
   });
 
@@ -79,7 +79,7 @@ describe('the age of a carbon intensity', () => {
       expect(recompute(lineage.lineage)).toEqual(expect.objectContaining(assessment));
       return assessment.impact.grid_temporal_match;
     };
-    expect([matchBy('gw-1.4'), matchBy('ecologits-0.11.3')]).toEqual(['forecast', 'live_window']);
+    expect([matchBy('gw-2.0'), matchBy('ecologits-0.11.3')]).toEqual(['forecast', 'live_window']);
   });
 
   it('keeps what the source says about last week', () => {

@@ -8,7 +8,7 @@ import type { GridReading, TemporalMatch } from '../facts/facts.ts';
 import { gridTimes, temporalMatches } from '../facts/grid.ts';
 import { gridInputs } from '../facts/inputs.ts';
 import { textOf } from '../facts/instants.ts';
-import { gridSteps } from '../generated/gw-1.5.ts';
+import { gridSteps } from '../generated/gw-2.0.ts';
 
 export { isEstimate, type StatedBasis, statedBasis, vintageOf } from '../facts/grid.ts';
 

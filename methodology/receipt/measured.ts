@@ -2,16 +2,14 @@
  * Whether the measured energy of a call can be used.
  *
  * Invariant: a figure that cannot be right (no number, zero for tokens that were computed, a hundred times the modelled
- * energy or a hundredth of it) is not used, and the reason says so. Where the model is not known, a figure can be at most a
- * hundred times what the largest class takes, and no less than a hundredth of the smallest. It is never corrected. A figure that
- * cannot be compared with a model is not surer for it: its bounds reach to all that it could be compared with.
+ * energy or a hundredth of it) is not used, and the reason says so. It is never corrected. A model of which nothing is known is one of
+ * any size, so that a figure of it is compared too.
  */
-import { type Calculation, calculationOf } from '../choice/calculation.ts';
+import { type Calculation, calculationOf, unknownOf } from '../choice/calculation.ts';
 import { chooseTier, type Modelling } from '../choice/tier.ts';
-import { ceilingClass, floorClasses } from '../documents/factor-table.ts';
-import { telemetryLimits, uncountedBounds, uncountedCalls } from '../documents/factors.ts';
+import { telemetryLimits, uncountedCalls } from '../documents/factors.ts';
 import type { Methodology } from '../documents/methodologies.ts';
-import type { CallFacts, ModelClass } from '../facts/facts.ts';
+import type { CallFacts, ModelFacts } from '../facts/facts.ts';
 import type { Inputs, PlacedFacts } from '../facts/inputs.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from '../facts/telemetry/reading.ts';
 import type { Results, Trace } from '../generated/receipt.ts';
@@ -44,38 +42,32 @@ export function measure(
 ): Measurement {
   if ('refused' in telemetry) return unused(refusedFor(refusals[telemetry.refused]));
   const isCounted = facts.usage !== null;
-  const choice = isCounted ? chooseTier('auto', facts.model) : null;
-  const modelling = choice === null || choice.tier === null ? null : choice;
+  const modelling = isCounted ? modellingOf(facts.model) : null;
   const obstacle =
-    faultOf(telemetry) ?? (isCounted ? countedFault(telemetry, facts, modelling) : uncountedFault(telemetry, facts));
+    faultOf(telemetry) ?? (isCounted ? countedFault(telemetry, facts) : uncountedFault(telemetry, facts));
   if (obstacle !== null) return unused(obstacle);
   const calculation = calculationOf(facts, modelling, telemetry, method);
   const steps: Trace | null = trace === null ? null : {};
   const figures = run(method.id, calculation, inputs, steps);
   const expected = figures.modelled_energy ?? null;
   const implausible =
-    expected !== null
-      ? comparedFault(telemetry, expected)
-      : isCounted
-        ? classesFault(telemetry, facts, inputs, method)
-        : (rackFault(telemetry, facts, figures) ?? tokenFault(telemetry, facts, inputs, method));
+    expected === null
+      ? (rackFault(telemetry, facts, figures) ?? tokenFault(telemetry, figures))
+      : comparedFault(telemetry, expected);
   if (implausible !== null) return unused(refusedFor(implausible));
   if (trace !== null) Object.assign(trace, steps);
   return { ok: true, reading: telemetry, calculation, figures };
 }
 
+function modellingOf(model: ModelFacts): Modelling {
+  const choice = chooseTier('auto', model);
+  return choice.tier === null ? { tier: 'proxy', modelClass: unknownOf(model) } : choice;
+}
+
 const unsplit = 'a total does not tell the accelerator that the narrow boundary counts';
 
-function countedFault(
-  { energyWh, scope }: TelemetryReading,
-  facts: CallFacts,
-  modelling: Modelling | null,
-): string | null {
-  const { boundary, usage } = facts;
+function countedFault({ energyWh, scope }: TelemetryReading, { boundary, usage }: CallFacts): string | null {
   if (boundary === 'narrow' && scope === 'total') return unsplit;
-  if (boundary === 'comprehensive' && scope === 'accelerator' && modelling === null) {
-    return 'only the accelerator was measured and there is no model of the host';
-  }
   const isEmpty = usage === null || usage.promptTokens + usage.completionTokens === 0;
   return energyWh === 0 && !isEmpty ? refusedFor('it is zero for a call with tokens') : null;
 }
@@ -95,20 +87,6 @@ function comparedFault({ energyWh }: TelemetryReading, expectedWh: number): stri
   return energyWh * ratio < expectedWh ? `it is less than 1/${ratio} of the modelled energy` : null;
 }
 
-function classesFault(
-  reading: TelemetryReading,
-  facts: PlacedFacts,
-  inputs: Inputs,
-  method: Methodology,
-): string | null {
-  const of = (modelClass: ModelClass) => ofClass(modelClass, reading, facts, inputs, method);
-  if (reading.energyWh > of(ceilingClass) * ratio)
-    return `it is more than ${ratio} times what a model of the largest class takes`;
-  return reading.energyWh * ratio < of(floorClasses[facts.model.kind])
-    ? `it is less than 1/${ratio} of what a model of the smallest class takes`
-    : null;
-}
-
 function rackFault(
   { energyWh }: TelemetryReading,
   { upstreamLatencyS }: CallFacts,
@@ -119,33 +97,10 @@ function rackFault(
   return `it is more than ${uncountedCalls.ceilingPowerW} W take in ${time}`;
 }
 
-function tokenFault(reading: TelemetryReading, facts: PlacedFacts, inputs: Inputs, method: Methodology): string | null {
-  const { fewestTokens } = uncountedBounds;
-  const { kind } = facts.model;
-  const fewest = {
-    ...inputs,
-    T_in: kind === 'embedding' ? fewestTokens : 0,
-    T_cached: 0,
-    T_out: kind === 'embedding' ? 0 : fewestTokens,
-  };
-  return reading.energyWh * ratio < ofClass(floorClasses[kind], reading, facts, fewest, method)
-    ? `it is less than 1/${ratio} of what a model of the smallest class takes for a token`
+function tokenFault({ energyWh }: TelemetryReading, { least_believed }: Results): string | null {
+  return least_believed != null && energyWh * ratio < least_believed
+    ? `it is less than 1/${ratio} of what a token of the smallest model takes`
     : null;
-}
-
-/** Wh: what a class takes of what the figure is about. */
-function ofClass(
-  modelClass: ModelClass,
-  { includesPue, scope }: TelemetryReading,
-  facts: PlacedFacts,
-  inputs: Inputs,
-  method: Methodology,
-): number {
-  const whole: PlacedFacts = { ...facts, boundary: 'comprehensive' };
-  const calculation = calculationOf(whole, { tier: 'proxy', modelClass }, null, method);
-  const { accelerator_energy, request_energy, request_it_energy } = run(method.id, calculation, inputs);
-  const energy = includesPue === false ? request_it_energy : request_energy;
-  return (scope === 'accelerator' ? accelerator_energy : energy) ?? Number.NaN;
 }
 
 /** A reading can come from a store, so what its reader made sure of is looked at again. */

@@ -137,7 +137,12 @@ describe('the bounds hold those of a case that is known better, where', () => {
   /** From the smallest model of the smallest class to the largest of the largest; none that is published uses less than a fortieth of itself. */
   const ordinary = withEnergy(
     fc.tuple(known, logBetween(0.1, 132), logBetween(1, 40)).map(([facts, active, times]): CallFacts => {
-      const sizes = { activeParametersB: at(active), totalParametersB: at(Math.min(active * times, 1000)) };
+      // No embedding model is larger than its class.
+      const most = facts.model.kind === 'embedding' ? classSpans.embedding.active.max : 1000;
+      const sizes = {
+        activeParametersB: at(Math.min(active, most)),
+        totalParametersB: at(Math.min(active * times, most)),
+      };
       const plain = { quantizationBits: null, tokensPerS: null, ttftS: null };
       return { ...withModel(facts, { ...sizes, ...plain }), upstreamLatencyS: null };
     }),

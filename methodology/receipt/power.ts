@@ -8,7 +8,7 @@ import { calculationOf } from '../choice/calculation.ts';
 import { chooseTier } from '../choice/tier.ts';
 import { classSpans, powerLimits, prefill, serving } from '../documents/factors.ts';
 import { defaultMethodology, methodologyOf } from '../documents/methodologies.ts';
-import { isOtherHardware } from '../facts/assumptions.ts';
+import { fittedAccelerator } from '../facts/assumptions.ts';
 import type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from '../facts/facts.ts';
 import { gridTimes } from '../facts/grid.ts';
 import { inputsOf, totalOf } from '../facts/inputs.ts';
@@ -78,4 +78,4 @@ function acceleratorsFor(model: ModelFacts, { accelerators }: SiteFacts): number
 }
 
 const acceleratorPowerW = ({ accelerators }: SiteFacts): number =>
-  isOtherHardware(accelerators) ? powerLimits.otherAcceleratorW : prefill.gpuPowerW;
+  fittedAccelerator(accelerators) === 'h100' ? prefill.gpuPowerW : powerLimits.otherAcceleratorW;

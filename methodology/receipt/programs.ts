@@ -3,13 +3,11 @@ import { type Calculation, programName } from '../choice/calculation.ts';
 import type { MethodologyId } from '../documents/methodologies.ts';
 import type { Inputs } from '../facts/inputs.ts';
 import { programs as ecologits } from '../generated/ecologits-0.11.3.ts';
-import { programs as own14 } from '../generated/gw-1.4.ts';
-import { programs as own15 } from '../generated/gw-1.5.ts';
+import { programs as own } from '../generated/gw-2.0.ts';
 import type { Program, Results, Trace } from '../generated/receipt.ts';
 
 const programs: Readonly<Record<MethodologyId, Readonly<Record<string, Program>>>> = {
-  'gw-1.5': own15,
-  'gw-1.4': own14,
+  'gw-2.0': own,
   'ecologits-0.11.3': ecologits,
 };
 

@@ -1,10 +1,18 @@
 /** Why a receipt has its tier, what is assumed in it and what it leaves out, in words. */
 import type { Calculation } from '../choice/calculation.ts';
 import type { ModelledTier } from '../choice/tier.ts';
-import { comparison, estimatedCounts, serving, spreads, uncountedCalls } from '../documents/factors.ts';
+import { comparison, estimatedCounts, serving, uncountedCalls, writing } from '../documents/factors.ts';
 import type { Methodology } from '../documents/methodologies.ts';
 import { isGuessed, isOtherHardware } from '../facts/assumptions.ts';
-import type { Boundary, CallFacts, CountDoubt, EstimatedCounts, SiteFacts, TokenUsage } from '../facts/facts.ts';
+import type {
+  Boundary,
+  CallFacts,
+  CountDoubt,
+  EstimatedCounts,
+  ModelFacts,
+  SiteFacts,
+  TokenUsage,
+} from '../facts/facts.ts';
 import type { TelemetryReading } from '../facts/telemetry/reading.ts';
 import type { Results } from '../generated/receipt.ts';
 
@@ -20,27 +28,53 @@ export function tierReason(
 ): string {
   const none = follows ? 'no measured energy yet (a later version may have it)' : 'no measured energy';
   const measured = unmeasured === null ? none : `measured energy not used: ${unmeasured}`;
+  const why = requestedTier === 'auto' ? `auto: ${measured}` : 'as requested';
   const counts = isOwn ? countsText(usage) : '';
-  const other = otherHardware(site);
-  const unlike = other === null ? '' : `, while the deployment states ${other}`;
+  const assumed = isOwn ? assumedText(model, site) : theirAssumptions(model, site);
   if (tier === 'proxy') {
-    const why = requestedTier === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
+    const unknown = requestedTier === 'auto' ? ' and no parameter counts for this model' : '';
     const size =
       model.modelClass === 'unknown'
         ? 'size unknown, so the bounds are those of models of any size'
-        : `factors of the size class ${model.modelClass}`;
-    return `${why}; ${size}; assumes H100 accelerators and 16-bit weights${unlike}${counts}`;
+        : `a model of the size class ${model.modelClass}`;
+    return `${why}${unknown}; ${size}${assumed}${counts}`;
   }
   const known = isOwn && isGuessed(model) ? 'guessed from its name' : 'known';
-  const why = requestedTier === 'auto' ? `auto: ${measured}, parameter counts ${known}` : 'as requested';
-  if (model.kind === 'embedding') return `${why}; assumes H100 accelerators${unlike}${counts}`;
+  const sized = requestedTier === 'auto' ? `, parameter counts ${known}` : '';
+  if (isOwn || model.kind === 'embedding') return `${why}${sized}${assumed}${counts}`;
   const time = model.tokensPerS === null ? 'fitted to the model size' : 'from measured tokens per second';
   const cap = upstreamLatencyS !== null ? ', at most the upstream time' : '';
-  const bits = model.quantizationBits ?? serving.weightBits;
   const { totalParametersB: total } = model;
   const beyond =
-    total !== null && total.max > spreads.fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
-  return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}${counts}`;
+    total !== null && total.max > serving.fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
+  return `${why}${sized}; generation time ${time}${cap}${assumed}${beyond}`;
+}
+
+const bitsText = ({ quantizationBits }: ModelFacts, otherwise: number): string =>
+  `${quantizationBits ?? otherwise}-bit weights`;
+
+/** EcoLogits assumes the same of every deployment. */
+function theirAssumptions(model: ModelFacts, site: SiteFacts): string {
+  const other = otherHardware(site);
+  const unlike = other === null ? '' : `, while the deployment states ${other}`;
+  return `; assumes H100 accelerators and ${bitsText(model, serving.weightBits)}${unlike}`;
+}
+
+/** Names the assumptions that stand in for facts that nobody stated. */
+function assumedText(model: ModelFacts, site: SiteFacts): string {
+  const other = otherHardware(site);
+  const hardware = isOtherHardware(site.accelerators)
+    ? [`accelerators like H100 or B200${other === null ? '' : `, while the deployment states ${other}`}`]
+    : [];
+  const served =
+    model.kind === 'embedding'
+      ? []
+      : [
+          ...(model.quantizationBits === null ? [bitsText(model, writing.assumedBits)] : []),
+          ...(site.typicalConcurrency == null ? [`${writing.assumedConcurrency} requests at once`] : []),
+        ];
+  const all = [...served, ...hardware];
+  return all.length === 0 ? '' : `; assumes ${all.join(', ')}`;
 }
 
 /** For the end of a `tier_reason`; empty where the reply came to its end. */
@@ -63,14 +97,11 @@ export function measuredReason(
   results: Results,
 ): string {
   const other = boundary === 'narrow' || tier === null ? null : otherHardware(site);
-  const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
+  const unlike =
+    other === null ? '' : `; what is modelled assumes servers with H100 or B200, while the deployment states ${other}`;
   const why = requestedTier === 'auto' ? 'auto' : 'as requested';
   const compared =
-    usage === null
-      ? uncountedText(upstreamLatencyS !== null)
-      : tier === null
-        ? 'no model to compare it with but the largest and the smallest class, to which the bounds reach'
-        : comparedText(reading.energyWh, tier, results);
+    usage === null ? uncountedText(upstreamLatencyS !== null) : comparedText(reading.energyWh, tier, results);
   const counts = countsText(usage);
   if (reading.scope === 'accelerator') {
     const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
@@ -83,9 +114,9 @@ export function measuredReason(
 }
 
 const uncountedText = (isTimed: boolean): string =>
-  `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack in ${isTimed ? 'the upstream time' : 'an hour'} and with a token of the smallest class, to which the bounds reach`;
+  `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack in ${isTimed ? 'the upstream time' : 'an hour'} and with a token of the smallest model, to which the bounds reach`;
 
-function comparedText(measuredWh: number, tier: ModelledTier, results: Results): string {
+function comparedText(measuredWh: number, tier: ModelledTier | null, results: Results): string {
   const { modelled_energy: wh, modelled_largest: largestWh, modelled_smallest: smallestWh } = results;
   if (wh == null || smallestWh == null || largestWh == null)
     throw new TypeError('A compared figure has a modelled energy.');

@@ -8,14 +8,14 @@ import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { calculations, programName } from '../choice/calculation.ts';
 import { gridPlan, planOf } from '../choice/plan.ts';
 import { wordFields } from '../choice/words.ts';
-import { classOfFactor, factorOf, floorClasses } from '../documents/factor-table.ts';
+import { type FactorKeys, factorOf, noKeys } from '../documents/factor-table.ts';
 import { standIns } from '../documents/factors.ts';
+import { measuredRatios, type Serving } from '../documents/measured-ratios.ts';
 import { type Methodology, methodologyIds, methodologyOf } from '../documents/methodologies.ts';
-import type { ModelClass, ModelFacts } from '../facts/facts.ts';
 import { variable, type WrittenProgram, whose, written } from './written-program.ts';
 
-const classes = Object.keys(standIns) as readonly ModelClass[];
-const kinds = Object.keys(floorClasses) as readonly ModelFacts['kind'][];
+const classes = Object.keys(standIns) as readonly (keyof typeof standIns)[];
+const servings = Object.keys(measuredRatios) as readonly Serving[];
 
 const figureNames = (programs: readonly WrittenProgram[]): Set<string> =>
   new Set(programs.flatMap(({ figures }) => [...figures.keys()]));
@@ -42,6 +42,7 @@ const judged = [
   'modelled_energy',
   'modelled_smallest',
   'modelled_largest',
+  'least_believed',
   'most_believed',
 ];
 
@@ -88,7 +89,7 @@ function functionText(
     ...[
       ...taken(inputs, 'f'),
       ...taken(from('class'), 'classFactors(c)'),
-      ...taken(from('kind'), 'factorsOfKinds[c.model_kind]'),
+      ...taken(from('serving'), 'servingFactors(c)'),
       ...lines,
       `if (trace !== null) Object.assign(trace, { ${traced.join(', ')} });`,
       `return { ${returned.join(', ')} };`,
@@ -100,18 +101,29 @@ function functionText(
 const tableText = (names: readonly string[], lookUp: (name: string) => number | null | undefined): string =>
   `{ ${names.map((name) => `${name}: ${lookUp(name)}`).join(', ')} }`;
 
+const servingText = (rows: readonly string[]): string => `
+const factorsOfServing = {
+${rows.join('\n')}
+} as const;
+
+function servingFactors({ serving }: Calculation) {
+  if (serving === null) throw new TypeError('Nothing is modelled in this calculation.');
+  return factorsOfServing[serving];
+}
+`;
+
 function moduleText(method: Methodology, programs: readonly WrittenProgram[], names: readonly string[]): string {
   const ofMethod = figureNames(programs);
   const reads = [...new Set(programs.flatMap((each) => [...each.reads]))].sort();
   const of = (whom: ReturnType<typeof whose>) => reads.filter((name) => whose(name, method) === whom);
-  const valueIn = (model_class: ModelClass | null, model_kind: ModelFacts['kind']) => (name: string) =>
-    factorOf(name, method, classOfFactor(name, { model_class, model_kind }))?.value;
+  const valueIn = (keys: Partial<FactorKeys>) => (name: string) =>
+    factorOf(name, method, { ...noKeys, ...keys })?.value;
   const constants = of('all').map((name) => {
-    const factor = factorOf(name, method, classOfFactor(name, { model_class: null, model_kind: 'chat' }));
+    const factor = factorOf(name, method, noKeys);
     return `/** ${factor?.unit} */\nconst ${name} = ${factor?.value};`;
   });
-  const ofClasses = classes.map((each) => `  ${each}: ${tableText(of('class'), valueIn(each, 'chat'))},`);
-  const ofKinds = kinds.map((each) => `  ${each}: ${tableText(of('kind'), valueIn(null, each))},`);
+  const ofClasses = classes.map((each) => `  ${each}: ${tableText(of('class'), valueIn({ model_class: each }))},`);
+  const ofServing = servings.map((each) => `  ${each}: ${tableText(of('serving'), valueIn({ serving: each }))},`);
   const bodies = programs.map((each) => functionText(each, method, names, ofMethod));
   if (method.isOwn) bodies.unshift(gridFunctionText(method));
   const code = bodies.join('\n');
@@ -142,7 +154,7 @@ function classFactors({ model_class }: Calculation) {
   if (model_class === null) throw new TypeError('This calculation has no class.');
   return factorsOfClasses[model_class];
 }
-${of('kind').length === 0 ? '' : `\nconst factorsOfKinds = {\n${ofKinds.join('\n')}\n} as const;\n`}
+${of('serving').length === 0 ? '' : servingText(ofServing)}
 ${bodies.join('\n\n')}
 
 export const programs: Readonly<Record<string, Program>> = {

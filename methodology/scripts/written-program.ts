@@ -1,8 +1,7 @@
 /** Writes one calculation of a methodology as the body of a function. */
 import { idOf, isReceiptField, type PlannedStep } from '../choice/plan.ts';
-import { classOfFactor, factorOf } from '../documents/factor-table.ts';
+import { factorOf, noKeys } from '../documents/factor-table.ts';
 import type { Methodology } from '../documents/methodologies.ts';
-import type { ModelClass } from '../facts/facts.ts';
 import { nullableInputs } from '../facts/inputs.ts';
 import { type Variable, Writer } from '../language/compile.ts';
 
@@ -15,24 +14,22 @@ const switched: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ),
 };
 
-export const variable = (key: string): string => key.replace('@', '_');
+export const variable = (key: string): string => key.replace('@', '$');
 const baseOf = (name: string): string => name.split('@')[0] ?? name;
 
 /** The input that a name stands for: of a range of parameters, one of its ends. */
 function inputFor(name: string, run: string | null): string {
   const base = baseOf(name);
   if (base !== 'P_active' && base !== 'P_total') return base;
-  return `${base}_${(name.split('@')[1] ?? run) === 'min' ? 'min' : 'max'}`;
+  const end = name.split('@')[1] ?? run;
+  return `${base}_${end === 'min' || end === 'least' ? 'min' : 'max'}`;
 }
 
-const ofFloor = (name: string): boolean => name.startsWith('floor_');
-
-/** The factor of a name for every call, of each class, or of each kind of model; null: it is an input. */
-export function whose(name: string, method: Methodology): 'all' | 'class' | 'kind' | null {
-  const factor = (model_class: ModelClass | null) =>
-    factorOf(name, method, classOfFactor(name, { model_class, model_kind: 'chat' }));
-  if (ofFloor(name)) return 'kind';
-  return factor(null) !== null ? 'all' : factor('small') !== null ? 'class' : null;
+/** The factor of a name for every call, of each class, or of each kind of serving; null: it is an input. */
+export function whose(name: string, method: Methodology): 'all' | 'class' | 'serving' | null {
+  if (factorOf(name, method, noKeys) !== null) return 'all';
+  if (factorOf(name, method, { ...noKeys, model_class: 'small' }) !== null) return 'class';
+  return factorOf(name, method, { ...noKeys, serving: 'other_dense_both' }) === null ? null : 'serving';
 }
 
 export interface WrittenProgram {

@@ -13,10 +13,11 @@ import {
   serving,
   spreads,
 } from '../documents/factors.ts';
+import { measuredRatios } from '../documents/measured-ratios.ts';
 import type { ParameterRange, TokenUsage } from '../facts/facts.ts';
 import { totalOf } from '../facts/inputs.ts';
 import type { CallFacts, Impact } from '../receipt/assess.ts';
-import { combine, readingWork, type Work, writingWork } from './work.ts';
+import { attentionOf, hostWhOf, readingWork, writingWork } from './work.ts';
 
 /** Uniform in [0, 1), the same in each run. */
 function randoms(seed: number): () => number {
@@ -53,64 +54,55 @@ class Draw {
   }
 }
 
-/** The work of one call; `seconds` carry the embodied part and have a spread of their own. */
-interface DrawnWork extends Work {
+/** The work of one call; the seconds carry the embodied part and the host, and have a spread of their own. */
+interface DrawnWork {
+  readonly acceleratorWh: number;
+  readonly hostWh: number;
   readonly seconds: number;
 }
 
-/** Operations of attention per operation of the rest, for twice this many tokens of context: at most, since it overlaps with the rest. */
-function attentionOf(draw: Draw, context: number, activeB: number, totalB: number): number {
-  const scale = (Math.sqrt(activeB * totalB) * 1e9) / 12 / 10_000;
-  return 1 + draw.random() * ((context * 100 * scale ** (2 / 3)) / (activeB * 1e9));
-}
-
-const writers = Object.values(classSpans).filter((span) => span !== classSpans.embedding);
-
-/**
- * Draws a model: uniformly from a range; log-uniformly by size from the models that a class stands for; without a class,
- * from any class with the same chance.
- */
+/** Draws a model: uniformly from a range; log-uniformly by size from the models that a class stands for. */
 function modelOf({ model, requestedTier }: CallFacts, draw: Draw) {
   const end = draw.random();
   if (model.activeParametersB === null || requestedTier === 'proxy') {
-    const { active, total } = model.modelClass
-      ? classSpans[model.modelClass]
-      : (writers[Math.floor(draw.random() * writers.length)] ?? classSpans.large);
+    const { active, total } = classSpans[model.modelClass ?? 'unknown'];
     const at = ({ max, min }: ParameterRange) => min * (max / min) ** end;
-    return { activeB: at(active), totalB: at(total), conditions: unmeasured };
+    return { activeB: at(active), totalB: at(total), architecture: 'any' } as const;
   }
   const [active, total] = [model.activeParametersB, totalOf(model) ?? model.activeParametersB];
   const at = ({ max, min }: typeof active) => min + (max - min) * end;
-  return { activeB: at(active), totalB: at(total), conditions: model };
+  const isDense = active.min === total.min && active.max === total.max;
+  return { activeB: at(active), totalB: at(total), architecture: isDense ? 'dense' : 'sparse' } as const;
 }
 
-const unmeasured = { quantizationBits: null, tokensPerS: null, ttftS: null };
-
 function drawnWork(facts: CallFacts, usage: TokenUsage, draw: Draw): DrawnWork {
-  const { model, upstreamLatencyS } = facts;
-  const { activeB, conditions, totalB } = modelOf(facts, draw);
-  const outputTokens = model.kind === 'embedding' ? 0 : usage.completionTokens;
+  const { model } = facts;
+  const { activeB, architecture, totalB } = modelOf(facts, draw);
+  const completion = model.kind === 'embedding' ? 0 : usage.completionTokens;
   // A cached prompt may still have been read in part.
-  const inputTokens = usage.promptTokens - usage.cachedPromptTokens * draw.random();
-  const writing = writingWork(outputTokens, activeB, totalB, { ...conditions, upstreamLatencyS });
-  const reading = readingWork(inputTokens, activeB);
+  const read = usage.promptTokens - usage.cachedPromptTokens * draw.random();
+  const writing = writingWork({ prompt: usage.promptTokens, completion }, activeB, totalB, {
+    bits: model.quantizationBits,
+    concurrency: null,
+    contextTimes: spreads.context ** draw.between(-1, 1),
+  });
+  const reading = readingWork(read, activeB, totalB, 0);
   const counted = (count: 'completion' | 'prompt') =>
     usage.estimated === count || usage.estimated === 'both' ? draw.ratio(estimatedCounts.ratio) : 1;
   const hardware = draw.ratio(spreads.otherHardware);
-  const write =
-    draw.ratio(spreads.modelLeast, spreads.modelMost) *
-    (totalB > 200 ? draw.atMost(spreads.extrapolationLeast) : 1) *
-    attentionOf(draw, 2 * usage.promptTokens + outputTokens, activeB, totalB) *
-    counted('completion') *
-    hardware;
-  const read =
+  const [least, most, timeLeast, timeMost] = measuredRatios[`other_${architecture}_neither`];
+  const write = counted('completion') * hardware;
+  const attended = 1 + draw.random() * (attentionOf(usage.promptTokens, activeB, totalB) - 1);
+  const reads =
     (prefill.utilisation / draw.between(prefill.utilisationMin, prefill.utilisationMax)) *
-    attentionOf(draw, usage.promptTokens, activeB, totalB) *
+    attended *
     counted('prompt') *
     hardware;
+  const seconds = writing.acceleratorS * draw.ratio(timeLeast, timeMost) * write + reading.acceleratorS * reads;
   return {
-    ...combine(writing, write, reading, read),
-    seconds: writing.acceleratorS * write * draw.atMost(spreads.latencyLeast) + reading.acceleratorS * read,
+    acceleratorWh: writing.acceleratorWh * draw.ratio(least, most) * write + reading.acceleratorWh * reads,
+    hostWh: hostWhOf(seconds),
+    seconds,
   };
 }
 
@@ -120,7 +112,7 @@ interface DrawnEnergy {
   readonly it: number | null;
 }
 
-function ofWork({ site }: CallFacts, work: Work, draw: Draw): DrawnEnergy {
+function ofWork({ site }: CallFacts, work: DrawnWork, draw: Draw): DrawnEnergy {
   const idle = idleShare + draw.normal() * (spreads.idleShareMax - idleShare);
   const it = (work.acceleratorWh + work.hostWh) * (1 + idle);
   return { energy: it * (1 + Math.max(0, (site.pue - 1) * (1 + draw.normal() * spreads.overheadAssumed))), it };

@@ -1,46 +1,51 @@
-/** The hardware's work for one call, by an arithmetic of the tests' own: EcoLogits' model of writing, and ours of reading. */
-import { prefill, serving } from '../documents/factors.ts';
-import type { ModelFacts } from '../facts/facts.ts';
+/** The hardware's work for one call, by an arithmetic of the tests' own. */
+import { attention, prefill, serving, writing } from '../documents/factors.ts';
 
 export interface Work {
   readonly acceleratorWh: number;
-  readonly hostWh: number;
   readonly acceleratorS: number;
 }
 
-type Conditions = Pick<ModelFacts, 'quantizationBits' | 'tokensPerS' | 'ttftS'> & {
-  readonly upstreamLatencyS: number | null;
-};
+export interface Serving {
+  readonly bits: number | null;
+  readonly concurrency: number | null;
+  /** How the work that the context takes compares with the assumed one. */
+  readonly contextTimes?: number;
+}
 
-export function writingWork(tokens: number, activeB: number, totalB: number, conditions: Conditions): Work {
-  const { quantizationBits, tokensPerS, ttftS, upstreamLatencyS } = conditions;
-  const fitted = serving.latencyAlpha * activeB + serving.latencyBeta * serving.batchSize + serving.latencyGamma;
-  const modelled = tokens * (tokensPerS === null ? fitted : 1 / tokensPerS) + (ttftS ?? 0);
-  const seconds = tokens === 0 ? 0 : Math.min(modelled, upstreamLatencyS ?? Number.POSITIVE_INFINITY);
-  const memoryGb = (serving.memoryOverhead * totalB * (quantizationBits ?? serving.weightBits)) / 8;
-  const gpus = 2 ** Math.ceil(Math.log2(Math.max(1, Math.ceil(memoryGb / serving.gpuMemoryGb))));
-  const perToken =
-    serving.gpuEnergyAlpha * Math.exp(serving.gpuEnergyBeta * serving.batchSize) * activeB + serving.gpuEnergyGamma;
+export function writingWork(
+  { completion, prompt }: { readonly prompt: number; readonly completion: number },
+  activeB: number,
+  totalB: number,
+  { bits, concurrency, contextTimes = 1 }: Serving,
+): Work {
+  const requests = concurrency ?? writing.assumedConcurrency;
+  // A request needs each of the other weights with the same chance.
+  const spared = (1 - activeB / totalB) ** requests;
+  const weightsGb = ((totalB - (totalB - activeB) * spared) * (bits ?? writing.assumedBits)) / 8 / requests;
+  const context = ((prompt + completion / 2) / 1000) * Math.cbrt(activeB * totalB) * contextTimes;
+  const sum = (weights: number, operations: number, perContext: number, token: number) =>
+    completion * (weights * weightsGb + operations * activeB + perContext * context + token);
   return {
-    acceleratorWh: gpus * tokens * perToken,
-    hostWh: ((seconds / 3600) * serving.serverPowerW * gpus) / serving.serverGpus / serving.batchSize,
-    acceleratorS: (seconds * gpus) / serving.batchSize,
+    acceleratorWh: sum(writing.whPerWeightGb, writing.whPerActiveB, writing.whPerContext, writing.whPerToken),
+    acceleratorS: sum(writing.sPerWeightGb, writing.sPerActiveB, writing.sPerContext, writing.sPerToken),
   };
 }
 
-export function readingWork(tokens: number, activeB: number): Work {
+/** `context`: twice the tokens that a token finds before it. */
+export function readingWork(tokens: number, activeB: number, totalB: number, context: number): Work {
   const operations = tokens * prefill.flopPerParameterAndToken * activeB * 1e9;
-  const acceleratorS = operations / (prefill.peakFlopPerS * prefill.utilisation);
-  return {
-    acceleratorWh: (acceleratorS / 3600) * prefill.gpuPowerW,
-    hostWh: ((acceleratorS / 3600) * serving.serverPowerW) / serving.serverGpus,
-    acceleratorS,
-  };
+  const acceleratorS =
+    (operations * attentionOf(context, activeB, totalB)) / (prefill.peakFlopPerS * prefill.utilisation);
+  return { acceleratorWh: (acceleratorS / 3600) * prefill.gpuPowerW, acceleratorS };
 }
 
-/** The weighted sum of two amounts of work. */
-export const combine = (a: Work, weightA: number, b: Work, weightB: number): Work => ({
-  acceleratorWh: a.acceleratorWh * weightA + b.acceleratorWh * weightB,
-  hostWh: a.hostWh * weightA + b.hostWh * weightB,
-  acceleratorS: a.acceleratorS * weightA + b.acceleratorS * weightB,
-});
+/** Operations with attention per operation without. */
+export function attentionOf(context: number, activeB: number, totalB: number): number {
+  const { aspect, parametersPerSquaredWidth } = attention;
+  const layers = Math.cbrt((Math.sqrt(activeB * totalB) * 1e9) / (parametersPerSquaredWidth * aspect * aspect));
+  return 1 + (context * layers * layers * aspect) / (activeB * 1e9);
+}
+
+export const hostWhOf = (acceleratorS: number): number =>
+  ((acceleratorS / 3600) * serving.serverPowerW) / serving.serverGpus;

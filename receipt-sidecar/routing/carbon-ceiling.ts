@@ -52,7 +52,7 @@ export function carbonCeiling(request: ParsedRequest, modelOf: Named['modelOf'],
   const { kind, request: shape } = shapeOf(request.endpoint);
   const usual = maxTokens ?? usualAnswer(request);
   const shortest = Math.min(shortestAnswer, usual);
-  const grams = new GramsByLength(request, modelOf, { at, usual });
+  const grams = new GramsByLength(request, modelOf, at);
   const longestAt = (candidate: Candidate) => grams.longestBelow(candidate, most);
   const isBelow = (candidate: Candidate) => grams.of(candidate, usual) <= most;
   const isNeverAbove = (candidate: Candidate) =>
@@ -89,47 +89,51 @@ export function carbonCeiling(request: ParsedRequest, modelOf: Named['modelOf'],
   };
 }
 
-/** The estimated grams of a call by the length of its answers, each token of which adds the same. */
+/**
+ * The estimated grams of a call by the length of its answers: a parabola, since each token reads those before it. It is found at lengths at
+ * which the twelve digits of an estimate tell both of its coefficients.
+ */
 class GramsByLength {
   readonly #request: ParsedRequest;
   readonly #modelOf: Named['modelOf'];
   readonly #time: string;
-  readonly #usual: number;
-  /** The grams without an answer and with one of the usual length, by deployment. Infinite where nothing is known. */
-  readonly #known = new Map<string, { readonly read: number; readonly whole: number }>();
+  /** The grams without an answer, and the coefficients of a token and of its square, by deployment. Infinite where nothing is known. */
+  readonly #known = new Map<string, { readonly read: number; readonly token: number; readonly square: number }>();
 
-  constructor(
-    request: ParsedRequest,
-    modelOf: Named['modelOf'],
-    { at, usual }: { readonly at: number; readonly usual: number },
-  ) {
+  constructor(request: ParsedRequest, modelOf: Named['modelOf'], at: number) {
     this.#request = request;
     this.#modelOf = modelOf;
     this.#time = new Date(at).toISOString();
-    this.#usual = usual;
   }
 
-  of(candidate: Candidate, answer: number): number {
-    const { read, whole } = this.#at(candidate);
-    return answer === this.#usual || whole === read ? whole : read + ((whole - read) * answer) / this.#usual;
+  of(candidate: Candidate, maxTokens: number): number {
+    const model = this.#modelOf(candidate);
+    const { carbon_g } = estimateCall({ ...this.#request, maxTokens }, model, candidate, this.#time);
+    return carbon_g ?? Number.POSITIVE_INFINITY;
   }
 
   longestBelow(candidate: Candidate, most: number): number {
-    const { read, whole } = this.#at(candidate);
+    const { read, square, token } = this.#at(candidate);
     // Also where nothing is known, or the client asks for no answer at all.
-    if (whole === read) return read <= most ? Number.POSITIVE_INFINITY : -1;
+    if (!(token > 0)) return read <= most ? Number.POSITIVE_INFINITY : -1;
+    if (read > most) return -1;
+    const left = most - read;
     // The rounding of a quotient must not cost a token.
-    return Math.floor((this.#usual * (most - read)) / (whole - read) + 1e-6);
+    return Math.floor((2 * left) / (token + Math.sqrt(token * token + 4 * square * left)) + 1e-6);
   }
 
   #at(candidate: Candidate) {
     const { id } = candidate.deployment;
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const gramsOf = (maxTokens: number) =>
-      estimateCall({ ...this.#request, maxTokens }, this.#modelOf(candidate), candidate, this.#time).carbon_g ??
-      Number.POSITIVE_INFINITY;
-    const made = { read: gramsOf(0), whole: gramsOf(this.#usual) };
+    const length = 65_536;
+    const [read, once, twice] = [0, length, 2 * length].map((answer) => this.of(candidate, answer)) as [
+      number,
+      number,
+      number,
+    ];
+    const square = Math.max(0, (twice - 2 * once + read) / (2 * length * length));
+    const made = { read, token: (once - read) / length - square * length, square };
     this.#known.set(id, made);
     return made;
   }

@@ -130,7 +130,8 @@ function statedAt({ boundary, places }: Table, index: number, usage: TokenUsage,
 const measuredOf = ({ answer, prompt }: Table) =>
   readMelious({ environment_impact: { energy_kwh: 5e-7 * answer + 7e-8 * prompt } });
 /** Sums of rounded parts can differ in the twelfth digit. */
-const closeTo = (grams: number) => expect.closeTo(grams, 10);
+/** Eleven digits, of which a difference of two can lose one. */
+const closeTo = (grams: number) => expect.closeTo(grams, 9);
 
 function expectedOf(one: Table) {
   const indexes = one.places.map((_, index) => index);

@@ -48,7 +48,10 @@ export interface WantedShare extends ReservedShare {
   readonly floor: number;
 }
 
-/** An answer that nobody has bounded, so that it can become longer than what is reserved. Lengths are in tokens. */
+/**
+ * An answer that nobody has bounded, so that it can become longer than what is reserved. Lengths are in tokens. Between the two the use is taken
+ * to grow evenly. It grows faster the longer the answer is, so the length that is found is never too long.
+ */
 export interface OpenAnswer {
   /** The length that the steps of the shares assume. */
   readonly from: number;

@@ -2,9 +2,10 @@
  * The numbers of a receipt, computed once more from what the receipt itself says and what is published.
  *
  * Invariant: nothing here comes from the methodology package, so an error there cannot agree with itself. Constants and
- * formulas: EcoLogits 0.11.3 (doi:10.21105/joss.07471) for the output; for the input 2 operations per parameter and
- * token (arXiv:2001.08361) on an H100 SXM5 (989.4 TFLOP/s, 700 W) at 40 % utilisation; a tenth of idle capacity
- * (arXiv:2508.15734). The bounds are in published-bounds.ts.
+ * formulas: docs/receipts.md for the output, as fitted to the ML.ENERGY leaderboard v3; for the input 2 operations per parameter
+ * and token, and attention (arXiv:2001.08361), on an H100 SXM5 (989.4 TFLOP/s, 700 W) at 40 % utilisation; the host and the making of
+ * the hardware from EcoLogits 0.11.3 (doi:10.21105/joss.07471); a tenth of idle capacity (arXiv:2508.15734). The bounds are in
+ * published-bounds.ts.
  */
 
 import { boundsAt, type Amounts as Work } from './published-bounds.ts';
@@ -30,45 +31,46 @@ export const siteOf: Readonly<Record<string, { pue: number; wue: number; gPerKwh
   'eu-west': { pue: 1.2, wue: 0.2, gPerKwh: 41.44, gridWue: 3.6737 },
 };
 
-const batch = 64;
+/** Requests at once, and bits of the weights, where nobody states them. */
+const atOnce = 64;
+const bits = 8;
 
-/** Seconds that writing takes by the fit, if the provider was not faster. */
-export function fittedLatencyS(outputTokens: number, active: number): number {
-  return outputTokens * (0.0006785088094353663 * active + 0.0003119310311688259 * batch + 0.019473717579473387);
-}
-
-const gpusFor = (total: number): number => 2 ** Math.ceil(Math.log2(Math.ceil((1.2 * total * 16) / 8 / 80)));
-
-const nothing: Work = { acceleratorWh: 0, hostWh: 0, gpuSeconds: 0 };
-
-function writing(tokens: number, { active, total }: Parameters, latencyS: number): Work {
-  if (tokens === 0) return nothing;
-  const gpus = gpusFor(total);
-  const perToken = 1.1665273170451914e-6 * Math.exp(-0.011205921025579175 * batch) * active + 4.052928146734005e-5;
+/** `contextTimes`: at the bounds, models share keys and values more or less than is assumed. */
+function writing({ completion, prompt }: Tokens, { active, total }: Parameters, contextTimes = 1): Work {
+  // A mixture of experts reads those that any of its requests needs.
+  const read = active + (total - active) * (1 - (1 - active / total) ** atOnce);
+  const gigabytes = (read * bits) / 8 / atOnce;
+  const context = ((prompt + completion / 2) / 1000) * Math.cbrt(active * total) * contextTimes;
   return {
-    acceleratorWh: gpus * tokens * perToken,
-    hostWh: ((latencyS / 3600) * 1200 * (gpus / 8)) / batch,
-    gpuSeconds: (latencyS * gpus) / batch,
+    acceleratorWh: completion * (66.2e-6 * gigabytes + 1.2e-6 * active + 1.19e-6 * context + 4.83e-6),
+    gpuSeconds: completion * (507e-6 * gigabytes + 3.78e-6 * active + 5.28e-6 * context + 48.2e-6),
   };
 }
 
-function reading(tokens: number, { active }: Parameters): Work {
-  const gpuSeconds = (tokens * 2 * active * 1e9) / (989.4e12 * 0.4);
-  return { acceleratorWh: (gpuSeconds * 700) / 3600, hostWh: (gpuSeconds * 1200) / 8 / 3600, gpuSeconds };
+/** `context`: twice the tokens that a token finds before it, on average. */
+function reading(tokens: number, { active, total }: Parameters, context: number, utilisation = 0.4): Work {
+  // 12 · width² parameters in a layer, 100 layers wide: width = 100 · layers.
+  const layers = Math.cbrt((Math.sqrt(active * total) * 1e9) / (12 * 100 * 100));
+  const attention = 1 + (context * layers * (100 * layers)) / (active * 1e9);
+  const gpuSeconds = (tokens * 2 * active * 1e9 * attention) / (989.4e12 * utilisation);
+  return { acceleratorWh: (gpuSeconds * 700) / 3600, gpuSeconds };
+}
+
+interface Tokens {
+  readonly prompt: number;
+  readonly completion: number;
 }
 
 const sum = (a: Work, b: Work): Work => ({
   acceleratorWh: a.acceleratorWh + b.acceleratorWh,
-  hostWh: a.hostWh + b.hostWh,
   gpuSeconds: a.gpuSeconds + b.gpuSeconds,
 });
 
 export interface Inputs {
   readonly model: Parameters;
+  /** Tokens that no cache served. */
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Seconds that writing took. */
-  readonly latencyS: number;
   readonly pue: number;
   readonly gPerKwh: number;
   readonly wue: number;
@@ -92,14 +94,15 @@ export function gridYearsOf(receipt: {
 }
 
 function comprehensive(work: Work, inputs: Inputs) {
-  const idle = 0.1 * (work.acceleratorWh + work.hostWh);
-  const it = work.acceleratorWh + work.hostWh + idle;
+  const host = (work.gpuSeconds * 1200) / 8 / 3600;
+  const idle = 0.1 * (work.acceleratorWh + host);
+  const it = work.acceleratorWh + host + idle;
   const energy = inputs.pue * it;
   const operation = (energy / 1000) * inputs.gPerKwh;
   const embodied = (1000 * work.gpuSeconds * (5700 / 8 + 273)) / 94_608_000;
   return {
     energy_accelerator_wh: work.acceleratorWh,
-    energy_host_wh: work.hostWh,
+    energy_host_wh: host,
     energy_idle_wh: idle,
     energy_overhead_wh: energy - it,
     energy_wh: energy,
@@ -129,8 +132,11 @@ function narrow(work: Work, inputs: Inputs) {
 
 /** The receipt's number fields. */
 export function expectedNumbers(inputs: Inputs, boundary: 'comprehensive' | 'narrow', tier: 'parametric' | 'proxy') {
-  const written = writing(inputs.completionTokens, inputs.model, inputs.latencyS);
-  const read = reading(inputs.promptTokens, inputs.model);
+  const { completionTokens: completion, model, promptTokens } = inputs;
+  const allTokens = inputs.allTokens ?? promptTokens;
+  const written = writing({ prompt: allTokens, completion }, model);
+  const cached = allTokens - promptTokens;
+  const read = reading(promptTokens, model, isEmbedding(inputs) ? 0 : allTokens + cached);
   const account = boundary === 'narrow' ? narrow : comprehensive;
   const central = account(sum(written, read), inputs);
   const [low, high] = (['low', 'high'] as const).map((side) => boundsOf(side, inputs, boundary === 'narrow', tier));
@@ -160,17 +166,21 @@ function classOf({ active, total }: Parameters): readonly [Parameters, Parameter
   ];
 }
 
+/** They write nothing, and no other model here does so. */
+const isEmbedding = ({ completionTokens }: Inputs): boolean => completionTokens === 0;
+
 function boundsOf(side: 'low' | 'high', inputs: Inputs, isNarrow: boolean, tier: 'parametric' | 'proxy') {
-  const { completionTokens, model, promptTokens } = inputs;
+  const { completionTokens: completion, model, promptTokens } = inputs;
   const [least, most] = tier === 'proxy' ? classOf(model) : [model, model];
-  const at = side === 'low' ? least : most;
-  const latencyS = tier === 'proxy' ? fittedLatencyS(completionTokens, at.active) : inputs.latencyS;
   // Nobody but the provider sees whether a cache spared it the reading.
-  const allTokens = inputs.allTokens ?? promptTokens;
-  const parts = {
-    written: writing(completionTokens, at, latencyS),
-    read: reading(side === 'low' ? promptTokens : allTokens, at),
-  };
-  const sizes = { leastActiveB: least.active, mostTotalB: most.total };
-  return boundsAt(side, parts, isNarrow, { ...inputs, allTokens, ...sizes });
+  const prompt = inputs.allTokens ?? promptTokens;
+  const parts =
+    side === 'low'
+      ? { written: writing({ prompt, completion }, least, 1 / 4), read: reading(promptTokens, least, 0, 0.6) }
+      : {
+          written: writing({ prompt, completion }, most, 4),
+          read: reading(prompt, most, isEmbedding(inputs) ? Math.min(prompt, 8192) : prompt, 0.25),
+        };
+  const architecture = tier === 'proxy' ? 'any' : model.active === model.total ? 'dense' : 'sparse';
+  return boundsAt(side, parts, isNarrow, { ...inputs, architecture });
 }

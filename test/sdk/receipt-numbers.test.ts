@@ -3,14 +3,7 @@ import type { Receipt } from '@gw/contract/receipt';
 import { expect, test } from 'vitest';
 import { addsUp, significantDigits } from './decimal-text.ts';
 import { collect, openAi, receiptOf } from './gateway.ts';
-import {
-  expectedNumbers,
-  fittedLatencyS,
-  gridYearsOf,
-  type Inputs,
-  parametersOf,
-  siteOf,
-} from './published-formulas.ts';
+import { expectedNumbers, gridYearsOf, type Inputs, parametersOf, siteOf } from './published-formulas.ts';
 
 const client = openAi();
 
@@ -25,15 +18,14 @@ interface Case {
   readonly words: number;
 }
 
-/** Default: long enough that the fitted time, not the measured one, counts. */
-async function receiptFor(what: Case, delayMs = defaultDelayMs(what)): Promise<Receipt> {
+async function receiptFor(what: Case): Promise<Receipt> {
   const { boundary, tier, region, model } = what;
   const prompt = 'word '.repeat(what.words).trim();
   const gw = { region, ...(boundary && { boundary }), ...(tier && { tier }) };
   const chat = { model, messages: [{ role: 'user' as const, content: prompt }], gw };
   const legacy = { model, prompt, gw };
   const embedding = { model, input: prompt, gw };
-  const options = { headers: { 'x-sim-tokens': String(what.tokens), 'x-sim-delay-ms': String(delayMs) } };
+  const options = { headers: { 'x-sim-tokens': String(what.tokens) } };
   switch (what.endpoint) {
     case 'chat':
       return receiptOf(await client.chat.completions.create(chat, options));
@@ -54,19 +46,15 @@ const parameters = (model: string) => {
   return found;
 };
 
-const defaultDelayMs = ({ tokens, model }: Case): number =>
-  Math.ceil(fittedLatencyS(tokens, parameters(model).active) * 1000) + 20;
-
 /** The receipt's own inputs, once they have been seen to be the right ones. */
-function inputsOf(receipt: Receipt, latencyS?: number): Inputs {
+function inputsOf(receipt: Receipt): Inputs {
   const site = siteOf[receipt.region ?? ''];
   if (!site || receipt.prompt_tokens === null || receipt.completion_tokens === null) throw new Error('No inputs.');
   expect(receipt).toMatchObject({ pue: site.pue, grid_intensity_g_per_kwh: site.gPerKwh });
   const model = parameters(receipt.model);
-  const fitted = fittedLatencyS(receipt.completion_tokens, model.active);
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = receipt;
   const gridYears = gridYearsOf(receipt);
-  return { ...site, model, promptTokens, completionTokens, latencyS: latencyS ?? fitted, gridYears };
+  return { ...site, model, promptTokens, completionTokens, gridYears };
 }
 
 function expectNumbers(receipt: Receipt, inputs: Inputs): void {
@@ -123,7 +111,7 @@ test.concurrent.each(cases.map((what) => [title(what), what] as const))(
     const receipt = await receiptFor(what);
     expect(receipt).toMatchObject({ model: what.model, region: what.region, completion_tokens: what.tokens });
     expect(receipt).toMatchObject({ tier: what.tier ?? 'parametric', boundary: what.boundary ?? 'comprehensive' });
-    expect(receipt).toMatchObject({ usage_source: 'provider', energy_split: 'modelled', methodology: 'gw-1.5' });
+    expect(receipt).toMatchObject({ usage_source: 'provider', energy_split: 'modelled', methodology: 'gw-2.0' });
     expectNumbers(receipt, inputsOf(receipt));
     expectSums(receipt);
   },
@@ -153,25 +141,8 @@ test.each(['chat', 'stream', 'completions'] as const)(
   },
 );
 
-test('a provider that is faster than the fit is charged for the time that it took', async () => {
-  const what: Case = { endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 400, words: 10 };
-  const started = performance.now();
-  const receipt = await receiptFor(what, 200);
-  const outsideS = (performance.now() - started) / 1000;
-  const inputs = inputsOf(receipt, 0);
-  // The host's part grows with the time alone, so it tells the time that was charged.
-  const perSecond = expectedNumbers({ ...inputs, latencyS: 1 }, 'comprehensive', 'parametric').energy_host_wh ?? 0;
-  const withoutTime = expectedNumbers(inputs, 'comprehensive', 'parametric').energy_host_wh ?? 0;
-  const chargedS = ((receipt.energy_host_wh ?? 0) - withoutTime) / (perSecond - withoutTime);
-  expect(chargedS).toBeGreaterThan(0.199);
-  expect(chargedS).toBeLessThan(outsideS);
-  expect(outsideS).toBeLessThan(fittedLatencyS(400, 8));
-  expectNumbers(receipt, { ...inputs, latencyS: chargedS });
-  expectSums(receipt);
-});
-
 test('the grid value is dated: the year that it stands for ended as long ago as the receipt says', async () => {
-  const receipt = await receiptFor({ endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 1, words: 1 }, 0);
+  const receipt = await receiptFor({ endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 1, words: 1 });
   expect(receipt).toMatchObject({
     grid_zone: 'USA',
     grid_intensity_source: 'ember-2025 (EcoLogits 0.11.3, year inferred)',

@@ -140,7 +140,7 @@ export const modelFields = {
     ...optionalNumber,
     option: 'tokens-per-s',
     help: 'measured output tokens per second, or none',
-    doc: 'measured output tokens per second; else fitted to the size',
+    doc: 'measured output tokens per second, which receipts by `ecologits-0.11.3` use',
   },
   ttft_s: {
     entry: z.number().min(0).max(3600).nullable(),

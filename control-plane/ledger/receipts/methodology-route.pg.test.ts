@@ -49,7 +49,7 @@ test('a client that holds it gets 304 and no body, one that holds another gets t
     const reply = await read(hash, { 'if-none-match': held });
     expect([reply.statusCode, reply.body, reply.headers.etag]).toEqual([304, '', `"${hash}"`]);
   }
-  const other = await read(hash, { 'if-none-match': `"${methodologyOf('gw-1.4').hash}"` });
+  const other = await read(hash, { 'if-none-match': `"${methodologyOf('gw-2.0').hash}"` });
   expect([other.statusCode, sha256(other.rawPayload)]).toEqual([200, hash]);
 });
 
@@ -60,7 +60,7 @@ test('a hash that no methodology has, and what is no hash, is 404 and says so', 
     hash.slice(0, -1),
     hash.replace('sha256', 'sha512'),
     `sha256:${hash}`,
-    'gw-1.4',
+    'ecologits-0.11.3',
     '__proto__',
   ];
   for (const name of names) {

