@@ -93,6 +93,8 @@ export const factsSchema = z
         promptMost: z.number().optional(),
         completionLeast: z.number().optional(),
         completionMost: z.number().optional(),
+        prompts: z.number().optional().describe('Sequences that the prompt tokens are of; absent: one'),
+        answers: z.number().optional().describe('Sequences that the completion tokens are of; absent: one'),
         doubts: z.array(z.string()).optional().describe('Why the counts have such bounds'),
       })
       .nullable(),

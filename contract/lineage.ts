@@ -156,7 +156,7 @@ export const lineageContentSchema = z
     accelerators: z
       .strictObject({ model: z.string(), count: z.int().positive() })
       .optional()
-      .describe('As the deployment states it; the formulas model H100s in any case'),
+      .describe('As the deployment states it; the model is fitted to H100 and B200'),
     modelled_energy_wh: z
       .number()
       .nonnegative()

@@ -61,7 +61,7 @@ export const receiptSchema = z
     boundary_excludes: z
       .array(z.string())
       .describe(
-        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds. `uncounted_input`: the prompt has pictures, sound or files that nobody counted',
+        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds. `uncounted_input`: the prompt has pictures, sound or files that nobody counted. `hosted_tools`: the provider may have run tools of its own',
       ),
     model: z.string().describe('The requested model; for an alias, the model that answered'),
     provider: text('Who served the call'),
@@ -107,7 +107,7 @@ export const receiptSchema = z
       'Wh. Earlier attempts that failed, not part of the sum. 0 if there was none, or none in which a provider can have generated anything (no connection, a 4xx); otherwise null, since no provider reports it. `routing_trace.attempts` names the attempts',
     ),
     energy_failed_attempts_high_wh: newAmount(
-      'Wh. Upper bound of `energy_failed_attempts_wh`: each attempt as if it had written all that the request or the context window allows; null: not known. Not in receipts by methodologies before `gw-1.5`',
+      'Wh. Upper bound of `energy_failed_attempts_wh`: each attempt as if it had written all that the request or the context window allows; null: not known. Not in receipts by `ecologits-0.11.3`',
     ),
     modelled_energy_wh: z
       .number()

@@ -37,7 +37,7 @@ def is_estimate(grid):
 
 
 def total_of(model):
-    """The counts that fill the memory."""
+    """All parameters; of an embedding, those that work on a token."""
     return model["activeParametersB"] if model["kind"] == "embedding" else model["totalParametersB"] or model["activeParametersB"]
 
 
@@ -58,7 +58,8 @@ def serving_of(facts, by):
     elif by == "parametric" and active == total and active["min"] == active["max"]:
         architecture = "dense"
     stated = {(True, True): "both", (True, False): "bits", (False, True): "concurrency", (False, False): "neither"}
-    what = stated[model["quantizationBits"] is not None, site.get("typicalConcurrency") is not None]
+    bits = model.get("quantizationBits") in ((4, 8, 16) if architecture == "sparse" else (16,))  # those that were measured
+    what = stated[bits, 7 <= (site.get("typicalConcurrency") or 0) <= 4096]
     return f"{fitted_accelerator(site)}_{architecture}_{what}"
 
 
@@ -76,7 +77,6 @@ def value_of(about, name, run, lineage):
         "is_other_hardware": lambda: int(fitted_accelerator(facts["site"]) == "other"),
         "is_assumed_pue": lambda: int((facts["site"].get("pueEvidence") or {"kind": "assumed"})["kind"] == "assumed"),
         "is_guessed": lambda: int(re.match(r"guessed\b", model.get("parametersSource") or "", re.I) is not None),
-        "is_embedding": lambda: int(model["kind"] == "embedding"),
         "is_lifecycle": lambda: int(grid.get("basis") == "lifecycle"),
         "is_world": lambda: int(grid["zone"] == "WOR"),
     }
@@ -85,7 +85,7 @@ def value_of(about, name, run, lineage):
         about["fact"] += f".{end}"
     if name == "T_out" and model["kind"] == "embedding":  # it writes nothing
         return {**about, "fact": None, "value": 0}
-    if name in ("stated_energy", "stated_min", "stated_max"):
+    if name == "stated_energy":
         about["unit"] = facts["telemetry"]["stated"]["unit"]
     if about["fact"] is None:
         return {**about, "value": follows.get(name, lambda: 0)()}

@@ -18,10 +18,22 @@ export function coverageTable(): string {
     `**${percent(row.inside)}**`,
     `${percent(row.below)}, ${percent(row.above)}`,
     row.median.toFixed(2),
-    percent(row.outOfSample),
+    percent(row.leftOut),
+    percent(row.byOther),
+    percent(row.unstated),
   ]);
   return tableOf(
-    ['Models', 'Stated', 'Configurations', 'Inside', 'Below, above', 'Measured / value, median', 'As if unmeasured'],
+    [
+      'Models',
+      'Stated',
+      'Configurations',
+      'Inside',
+      'Below, above',
+      'Measured / value, median',
+      'Each model left out',
+      'By the other accelerator',
+      'Accelerators not stated',
+    ],
     rows,
   );
 }

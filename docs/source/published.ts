@@ -119,6 +119,7 @@ export const publishedFigures: readonly PublishedFigure[] = [
     tokens: [10_000, 1500],
     ...energy,
     pue: 1.27,
+    outside: 'It includes hidden reasoning, whose tokens are not published and are not in the call that is computed.',
   },
   {
     ...lifeCycle,

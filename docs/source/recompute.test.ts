@@ -223,7 +223,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
       /^deployment catalogue: PUE .*nobody that is named.*; PUE measured: meter 4, 2025-01-01\/2026-01-01$/m,
     );
     expect(out).toMatch(
-      /^usage of the call: T_cached T_in T_in_least T_in_most T_out T_out_least T_out_most; vouched by simulator/m,
+      /^usage of the call: T_cached T_in T_in_least T_in_most T_out T_out_least T_out_most answers prompts; vouched by simulator/m,
     );
   });
 

@@ -70,7 +70,11 @@ function servingOf(
         : active.max < total.min
           ? 'sparse'
           : 'any';
-  const [bits, concurrency] = [model.quantizationBits !== null, site.typicalConcurrency != null];
+  // The dense configurations have 16 bits, all have 8 to 4,096 requests at once, and whatever else is stated was not measured.
+  const measuredBits: readonly (number | null | undefined)[] = architecture === 'sparse' ? [4, 8, 16] : [16];
+  const bits = measuredBits.includes(model.quantizationBits);
+  const { typicalConcurrency: atOnce } = site;
+  const concurrency = atOnce != null && atOnce >= 7 && atOnce <= 4096;
   const stated = bits ? (concurrency ? 'both' : 'bits') : concurrency ? 'concurrency' : 'neither';
   return `${fittedAccelerator(site.accelerators) ?? 'other'}_${architecture}_${stated}`;
 }

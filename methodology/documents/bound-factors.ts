@@ -17,7 +17,7 @@ const factor =
   (value: number, unit = '1') => ({ value, unit, source, version, licence, date, locator });
 
 const here = { date: '2026-11', locator: null };
-const assumption = (why: string) => factor(`assumption of this methodology: ${why}`, '1.4', here, 'Apache-2.0');
+const assumption = (why: string) => factor(`assumption of this methodology: ${why}`, '2.0', here, 'Apache-2.0');
 const paper = { date: '2025', locator: 'https://doi.org/10.21105/joss.07471' };
 
 const servingFactors = ['model_ratio_least', 'model_ratio_most', 'time_ratio_least', 'time_ratio_most'];
@@ -65,10 +65,7 @@ export const boundFactors = {
   context_ratio: assumption('models share keys and values between 1 to 16 heads, and some compress them')(
     spreads.context,
   ),
-  longest_embedded_input: assumption('the longest input of common embedding models')(
-    attention.longestEmbeddedInput,
-    'token',
-  ),
+  attention_ratio: assumption('layers and width follow from the parameters of a dense model')(spreads.attention),
   other_hardware_ratio: assumption(
     'A100 took 0.65 to 1.46 of the energy of an H100 (ML.ENERGY v2), other accelerators have no such figure',
   )(spreads.otherHardware),

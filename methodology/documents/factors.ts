@@ -37,14 +37,14 @@ export const serving = {
  * with. Weights of 4 to 16 bits are in use; 8 are taken where nobody says. 64 requests at once are the assumption of EcoLogits.
  */
 export const writing = {
-  whPerWeightGb: 66.2e-6,
-  whPerActiveB: 1.2e-6,
-  whPerContext: 1.19e-6,
-  whPerToken: 4.83e-6,
-  sPerWeightGb: 507e-6,
-  sPerActiveB: 3.78e-6,
-  sPerContext: 5.28e-6,
-  sPerToken: 48.2e-6,
+  whPerWeightGb: 67.6e-6,
+  whPerActiveB: 1.19e-6,
+  whPerContext: 1.18e-6,
+  whPerToken: 4.8e-6,
+  sPerWeightGb: 517e-6,
+  sPerActiveB: 3.71e-6,
+  sPerContext: 5.2e-6,
+  sPerToken: 47.9e-6,
   assumedBits: 8,
   assumedConcurrency: 64,
 } as const;
@@ -88,7 +88,7 @@ export const telemetryLimits = { plausibleRatio: 100 } as const;
 
 /**
  * How far measured energy can be from the modelled one, as a ratio either way, and still be called plausible. An assumption: the
- * fits are for batches of 64 on an H100, and batches and hardware as they are in use move the energy of a call by some times.
+ * measurements are those of a benchmark, and servers and hardware as they are in use move the energy of a call by some times.
  */
 export const comparison = { plausibleWithin: 5 } as const;
 
@@ -125,6 +125,8 @@ export const powerLimits = { otherAcceleratorW: 1400, graceS: 1, travelS: 0.1 } 
 export const spreads = {
   /** Keys and values of the context: few models share them between all heads, and few have some for each head. */
   context: 4,
+  /** Layers and width of a mixture of experts, and of a model that attends to a window alone, are not those of a dense one. */
+  attention: 2,
   /** A deployment that states other accelerators than those that were measured, or none. */
   otherHardware: 2,
   /** Idle Wh per active Wh at most, against `idleShare`. */
@@ -164,12 +166,11 @@ export const spreads = {
 export const worldWaterLPerKwh = 3.908;
 
 /**
- * Attention to what was read before, in reading: 4 · layers · width operations per token of context (Kaplan et al. 2020). Layers and
+ * Attention to what was read before, in reading: 2 · layers · width operations per token of context for the scores (Kaplan et al. 2020), and as many for the values. Layers and
  * width follow from the parameters, of which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models).
  * In a mixture of experts they follow neither from all parameters nor from the active ones, and their geometric mean comes close.
- * An embedding model reads at most 8,192 tokens at once, whatever the inputs of a call come to.
  */
-export const attention = { aspect: 100, parametersPerSquaredWidth: 12, longestEmbeddedInput: 8192 } as const;
+export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const;
 
 /**
  * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.

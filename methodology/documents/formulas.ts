@@ -20,7 +20,8 @@ export const step = (key: string, unit: string, formula: string): Record<string,
 
 const layersByWidth =
   'aspect * ((P_active * P_total) ^ 0.5 * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)';
-const context = '(T_in + T_out / 2) / 1000 * (P_active * P_total) ^ (1 / 3)';
+const context =
+  '(T_in / known_or(prompts, 1) + T_out / known_or(answers, 1) / 2) / 1000 * (P_active * P_total) ^ (1 / 3)';
 const attention = (tokens: string) => `1 + ${tokens} * (${layersByWidth}) / (P_active * 1e9)`;
 const written = (by: string) =>
   `T_out * (${by}_weights * weights_per_token + ${by}_operations * P_active + ${by}_context * context_per_token + ${by}_token)`;
@@ -36,7 +37,7 @@ export const modelling = {
   ...step(
     'weights_per_token',
     'GB/token',
-    '(P_active + (P_total - P_active) * (1 - (1 - P_active / P_total) ^ concurrency)) * taken_bits / 8 / concurrency',
+    'P_total * (1 - (1 - P_active / P_total) ^ concurrency) * taken_bits / 8 / concurrency',
   ),
   ...step('context_per_token', '1', context),
   ...step('context_per_token/least', '1', `${context} / context_ratio`),
@@ -45,10 +46,9 @@ export const modelling = {
   ...step('writing_time', 'GPU·s', written('t')),
   ...step('charged_input_tokens', 'token', 'max(0, T_in - T_cached)'),
   // The charged tokens attend to what a cache served, too.
-  // The inputs of an embedding are read apart, and how many there are is not known.
-  ...step('attention', '1', `is_embedding = 1 ? 1 : ${attention('(T_in + min(T_cached, T_in))')}`),
+  ...step('attention', '1', attention('(T_in + min(T_cached, T_in)) / known_or(prompts, 1)')),
   ...step('attention/least', '1', '1'),
-  ...step('attention/most', '1', attention('min(T_in, is_embedding = 1 ? longest_embedded_input : T_in)')),
+  ...step('attention/most', '1', attention('(T_in + min(T_cached, T_in)) / known_or(prompts, 1) * attention_ratio')),
   ...step(
     'prefill_time',
     'GPU·s',
@@ -111,8 +111,6 @@ const measuring = {
   ...step('reported_energy/kWh', 'Wh', 'stated_energy * 1000'),
   ...step('reported_energy/Wms', 'Wh', 'stated_energy / 3600000'),
   ...step('reported_energy/mJ', 'Wh', 'stated_energy / 3600000 * call_tokens / all_tokens'),
-  ...step('reported_min/kWh', 'Wh', 'stated_min * 1000'),
-  ...step('reported_max/kWh', 'Wh', 'stated_max * 1000'),
   ...step('accelerator_energy/measured', 'Wh', 'reported_energy'),
   ...step('request_energy/reported', 'Wh', 'reported_energy'),
   ...step('request_usage_wcf/with_overhead', 'mL', 'request_energy / PUE * (WUE_site + PUE * WUE_grid)'),

@@ -42,7 +42,7 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['inputs'],
       },
       {
-        what: 'The bounds of modelled work are what was measured of 447 configurations against the value, from the 5th to the 95th percentile, for each of what can be stated of a deployment: its accelerators, the bits of the weights, the requests at once. EcoLogits’ are those of the literature',
+        what: 'The bounds of writing are what was measured of 447 configurations against the model, from the 5th to the 95th percentile, for each of what can be stated of a deployment: its accelerators, the bits of the weights, the requests at once. EcoLogits’ are those of the literature',
         numbers: '`energy_low_wh`, `energy_high_wh` and what follows from them; `uncertainty_basis` is `combined`',
         why: 'Nine of ten lay between the earlier bounds only where they had been fitted',
         parts: [

@@ -50,6 +50,10 @@ const areCounts = (usage: TokenUsage): boolean =>
   isCount(usage.completionTokens) &&
   isBetween(usage.promptLeast, usage.promptTokens, usage.promptMost) &&
   isBetween(usage.completionLeast, usage.completionTokens, usage.completionMost) &&
+  isPositive(usage.prompts) &&
+  isPositive(usage.answers) &&
+  isCount(usage.prompts ?? 1) &&
+  isCount(usage.answers ?? 1) &&
   (usage.estimated === undefined || ['prompt', 'completion', 'both'].includes(usage.estimated)) &&
   (usage.doubts === undefined || usage.doubts.every((doubt) => countDoubts.includes(doubt)));
 

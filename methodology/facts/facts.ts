@@ -39,7 +39,7 @@ export interface ModelFacts {
   readonly totalParametersB: ParameterRange | null;
   /** The size class that stands in for a model whose parameters are not known. */
   readonly modelClass: ModelClass | null;
-  /** Bits per weight in memory; null means the methodology's default of 16. */
+  /** Bits per weight in memory; null means the methodology's default, 8 in `gw-2.0`. */
   readonly quantizationBits: number | null;
   /** Measured output tokens per second, and seconds to the first token. */
   readonly tokensPerS: number | null;
@@ -122,6 +122,10 @@ export interface TokenUsage {
   readonly promptMost?: number;
   readonly completionLeast?: number;
   readonly completionMost?: number;
+  /** Sequences that the prompt tokens are of, each with a context of its own. Absent: one. */
+  readonly prompts?: number;
+  /** The same of the completion tokens. */
+  readonly answers?: number;
   /** Why the counts have such bounds, or were believed beyond what the call shows. Absent: for no reason. */
   readonly doubts?: readonly CountDoubt[];
 }

@@ -38,6 +38,8 @@ const givens: Readonly<Record<string, Given>> = {
   T_in_most: given('token', usage, 'usage.promptMost'),
   T_out_least: given('token', usage, 'usage.completionLeast'),
   T_out_most: given('token', usage, 'usage.completionMost'),
+  prompts: given('1', usage, 'usage.prompts'),
+  answers: given('1', usage, 'usage.answers'),
   P_active: given(parameters, model, 'model.activeParametersB'),
   P_total: given(parameters, model, null),
   bits: given('bit', model, 'model.quantizationBits'),
@@ -58,13 +60,10 @@ const givens: Readonly<Record<string, Given>> = {
   is_other_hardware: given('1', site, null),
   is_assumed_pue: given('1', site, null),
   is_guessed: given('1', model, null),
-  is_embedding: given('1', model, null),
   is_lifecycle: given('1', grid, null),
   is_world: given('1', grid, null),
   reported_energy: given('Wh', telemetry, 'telemetry.energyWh'),
   stated_energy: given('Wh', telemetry, 'telemetry.stated.value'),
-  stated_min: given('Wh', telemetry, 'telemetry.stated.range.min'),
-  stated_max: given('Wh', telemetry, 'telemetry.stated.range.max'),
   call_tokens: given('token', telemetry, 'telemetry.stated.tokens.call'),
   all_tokens: given('token', telemetry, 'telemetry.stated.tokens.all'),
 };
@@ -93,6 +92,8 @@ export interface Inputs extends GridInputs {
   readonly T_in_most: number | null;
   readonly T_out_least: number | null;
   readonly T_out_most: number | null;
+  readonly prompts: number | null;
+  readonly answers: number | null;
   readonly P_active_min: number;
   readonly P_active_max: number;
   readonly P_total_min: number;
@@ -111,7 +112,6 @@ export interface Inputs extends GridInputs {
   readonly is_other_hardware: number;
   readonly is_assumed_pue: number;
   readonly is_guessed: number;
-  readonly is_embedding: number;
   readonly reported_energy: number;
   readonly stated_energy: number;
   readonly call_tokens: number;
@@ -132,15 +132,17 @@ export const nullableInputs: ReadonlySet<string> = new Set<keyof Inputs>([
   'T_in_most',
   'T_out_least',
   'T_out_most',
+  'prompts',
+  'answers',
 ]);
 
 const flag = (is: boolean): number => (is ? 1 : 0);
 
-/** Whether the parametric tier can serve the model. An embedding writes nothing, so its memory does not matter. */
+/** Whether the parametric tier can serve the model. An embedding writes nothing, so only what works on a token matters. */
 export const hasParameters = ({ activeParametersB, kind, totalParametersB }: ModelFacts): boolean =>
   activeParametersB !== null && (kind === 'embedding' || totalParametersB !== null);
 
-/** The counts that fill the memory; an embedding's estimate depends on its active parameters alone. */
+/** All parameters; an embedding's estimate depends on its active ones alone. */
 export const totalOf = ({ activeParametersB, kind, totalParametersB }: ModelFacts): ParameterRange | null =>
   kind === 'embedding' ? activeParametersB : (totalParametersB ?? activeParametersB);
 
@@ -181,6 +183,8 @@ export function inputsOf(
     T_in_most: usage?.promptMost ?? null,
     T_out_least: usage?.completionLeast ?? null,
     T_out_most: usage?.completionMost ?? null,
+    prompts: usage?.prompts ?? null,
+    answers: usage?.answers ?? null,
     P_active_min: model.activeParametersB?.min ?? absent,
     P_active_max: model.activeParametersB?.max ?? absent,
     P_total_min: total?.min ?? absent,
@@ -199,7 +203,6 @@ export function inputsOf(
     is_other_hardware: flag(isOtherHardware(site.accelerators)),
     is_assumed_pue: flag(isAssumedPue(site)),
     is_guessed: flag(isGuessed(model)),
-    is_embedding: flag(model.kind === 'embedding'),
     reported_energy: reading?.energyWh ?? absent,
     stated_energy: reading?.stated?.value ?? absent,
     call_tokens: reading?.stated?.tokens?.call ?? absent,

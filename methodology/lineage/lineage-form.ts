@@ -92,7 +92,7 @@ export interface Lineage {
   readonly uncertainty_basis: string;
   readonly grid: LineageGrid;
   readonly telemetry: LineageTelemetry | null;
-  /** The deployment's accelerators; absent if it states none. The formulas model H100s whatever stands here. */
+  /** The deployment's accelerators; absent if it states none. The model is fitted to H100 and B200. */
   readonly accelerators?: Accelerators;
   /** Wh, modelled, of what was measured, to compare the two; absent: nothing was measured, or nothing of it can be modelled. */
   readonly modelled_energy_wh?: number;

@@ -66,7 +66,7 @@ function operandsOf(
 
 const baseOf = (name: string): string => name.split('@')[0] ?? name;
 const sized = new Set(['P_active', 'P_total']);
-const stated = new Set(['stated_energy', 'stated_min', 'stated_max']);
+const stated = new Set(['stated_energy']);
 
 /** The end of a range that a name means: a name can have a run of its own, else it is of that of its step. */
 const endOf = (name: string, run: string | null): 'min' | 'max' => {

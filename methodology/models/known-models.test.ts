@@ -55,9 +55,11 @@ test('a short name that stands for models of two sizes finds neither', () => {
 
 test.each([
   ['gpt-oss-20b', 4],
-  ['unsloth/gpt-oss-20b-BF16', null],
-  ['gpt-oss-120b-fp8', null],
-  ['deepseek-r1', null],
+  ['unsloth/gpt-oss-20b-BF16', 16],
+  ['gpt-oss-120b-fp8', 8],
+  ['gpt-oss-120b-gguf', null],
+  ['deepseek-r1', 8],
+  ['phi-4', null],
   ['someone/DeepSeek-R1-AWQ', 4],
 ])('%s has weights of %s bits', (id, bits) => {
   expect(findModel(id)?.bits).toBe(bits);

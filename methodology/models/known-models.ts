@@ -111,7 +111,11 @@ const sameSize = (one: KnownModel, other: KnownModel): boolean =>
 const index = indexed();
 /** How its weights are stored; the model is the same. */
 const storage = /-(fp8|int8|w8a8|8bit|int4|w4a16|4bit|awq|gptq|nvfp4|mxfp4|bf16|fp16|gguf)$/;
-const fourBits = /-(int4|w4a16|4bit|awq|nvfp4|mxfp4)$/;
+const bitsBySuffix: readonly (readonly [RegExp, number])[] = [
+  [/-(int4|w4a16|4bit|awq|nvfp4|mxfp4)$/, 4],
+  [/-(fp8|int8|w8a8|8bit)$/, 8],
+  [/-(bf16|fp16)$/, 16],
+];
 
 /** Looks a model up as a provider names it: with or without its maker (`openai/…`) and with a suffix for how its weights are stored. */
 export function findModel(id: string): KnownModel | null {
@@ -119,8 +123,9 @@ export function findModel(id: string): KnownModel | null {
   const whole = found(name);
   if (whole !== null || !storage.test(name)) return whole;
   const stored = found(name.replace(storage, ''));
-  // Four bits are said by the suffix. Any other form is not the one that the model is published in.
-  return stored && Object.assign({}, stored, { bits: fourBits.test(name) ? 4 : null });
+  // Any other form is not the one that the model is published in.
+  const [, bits = null] = bitsBySuffix.find(([suffix]) => suffix.test(name)) ?? [];
+  return stored && Object.assign({}, stored, { bits });
 }
 
 function found(name: string): KnownModel | null {

@@ -102,6 +102,22 @@ describe('tiers', () => {
   });
 });
 
+describe('several prompts and answers', () => {
+  it('take what as many calls take', () => {
+    const one = { promptTokens: 1000, cachedPromptTokens: 0, completionTokens: 4000 };
+    const eight = { promptTokens: 8000, cachedPromptTokens: 0, completionTokens: 32_000, prompts: 8, answers: 8 };
+    const [single, all] = [impact({ ...call, usage: one }), impact({ ...call, usage: eight })];
+    for (const field of ['energy_wh', 'energy_low_wh', 'energy_high_wh', 'carbon_g'] as const)
+      expect(all[field] / single[field], field).toBeCloseTo(8, 9);
+  });
+
+  it('are none below one', () => {
+    const usage = { promptTokens: 10, cachedPromptTokens: 0, completionTokens: 10 };
+    for (const wrong of [{ prompts: 0 }, { answers: 0.5 }, { prompts: Number.NaN }])
+      expect(reasonFor({ ...call, usage: { ...usage, ...wrong } })).toBe('calculator_fault');
+  });
+});
+
 describe('requests at once', () => {
   const at = (typicalConcurrency: number | null) => impact({ ...call, site: { ...call.site, typicalConcurrency } });
 
@@ -212,7 +228,7 @@ describe('input tokens', () => {
       dense70b,
       0.0693,
     ],
-    ['0.0003 Wh for 1,000 tokens of an embedding of 0.3 billion', embedding, 0.000295],
+    ['0.0003 Wh for 1,000 tokens of an embedding of 0.3 billion', embedding, 0.000313],
   ] as const)('cost %s', (_, model, wh) => {
     const read = { promptTokens: 1000, cachedPromptTokens: 0, completionTokens: 0 };
     expect(impact({ ...call, boundary: 'narrow', model, usage: read }).energy_wh / wh).toBeCloseTo(1, 2);

@@ -144,9 +144,10 @@ function wordsOf(
     boundary_excludes: exclusions(boundary, method, {
       water: figures.water_ml !== null,
       embodied: figures.carbon_embodied_g !== null,
-      overhead: !isTotal || measured.includes_pue !== false,
+      overhead: !isTotal || measured.includes_pue === true,
       output: isCutShort !== true,
       input: !hasUncountedParts(usage),
+      tools: usage?.doubts?.includes('ran_tools') !== true,
     }),
     grid_zone: grid.zone,
     prompt_tokens: hasUncountedParts(usage) ? null : (usage?.promptTokens ?? null),

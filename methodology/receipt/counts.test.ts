@@ -99,6 +99,12 @@ describe('a count that can stand for fewer tokens, or for more', () => {
     expect(impact.boundary_excludes).toContain('uncounted_input');
   });
 
+  it('names tools that the provider may have run among what is not counted', () => {
+    const of = (doubts: CountDoubt[]) => impactOf({ ...call, usage: { ...usage, doubts } }).impact.boundary_excludes;
+    expect(of(['ran_tools'])).toContain('hosted_tools');
+    expect(of(['hidden'])).not.toContain('hosted_tools');
+  });
+
   it('is refused where its ends are none', () => {
     for (const wrong of [
       { promptLeast: 1201 },

@@ -49,11 +49,9 @@ export function measure(
   const calculation = calculationOf(facts, modelling, telemetry, method);
   const steps: Trace | null = trace === null ? null : {};
   const figures = run(method.id, calculation, inputs, steps);
-  const expected = figures.modelled_energy ?? null;
-  const implausible =
-    expected === null
-      ? (rackFault(telemetry, facts, figures) ?? tokenFault(telemetry, figures))
-      : comparedFault(telemetry, expected);
+  const implausible = isCounted
+    ? comparedFault(telemetry, figures)
+    : (rackFault(telemetry, facts, figures) ?? tokenFault(telemetry, figures));
   if (implausible !== null) return unused(refusedFor(implausible));
   if (trace !== null) Object.assign(trace, steps);
   return { ok: true, reading: telemetry, calculation, figures };
@@ -66,8 +64,11 @@ function modellingOf(model: ModelFacts): Modelling {
 
 const unsplit = 'a total does not tell the accelerator that the narrow boundary counts';
 
-function countedFault({ energyWh, scope }: TelemetryReading, { boundary, usage }: CallFacts): string | null {
+function countedFault({ energyWh, scope }: TelemetryReading, { boundary, model, usage }: CallFacts): string | null {
   if (boundary === 'narrow' && scope === 'total') return unsplit;
+  const isUnknown = chooseTier('auto', model).tier === null;
+  if (boundary === 'comprehensive' && scope === 'accelerator' && isUnknown)
+    return 'only the accelerator was measured and there is no model of the host';
   const isEmpty = usage === null || usage.promptTokens + usage.completionTokens === 0;
   return energyWh === 0 && !isEmpty ? refusedFor('it is zero for a call with tokens') : null;
 }
@@ -82,9 +83,14 @@ function uncountedFault({ energyWh, scope }: TelemetryReading, { boundary }: Cal
   return energyWh === 0 ? refusedFor('it is zero') : null;
 }
 
-function comparedFault({ energyWh }: TelemetryReading, expectedWh: number): string | null {
-  if (energyWh > expectedWh * ratio) return `it is more than ${ratio} times the modelled energy`;
-  return energyWh * ratio < expectedWh ? `it is less than 1/${ratio} of the modelled energy` : null;
+/** The figure can be of any model in the range, or in the class. */
+function comparedFault(
+  { energyWh }: TelemetryReading,
+  { modelled_largest: largest, modelled_smallest: smallest }: Results,
+): string | null {
+  if (largest == null || smallest == null) return null;
+  if (energyWh > largest * ratio) return `it is more than ${ratio} times the modelled energy`;
+  return energyWh * ratio < smallest ? `it is less than 1/${ratio} of the modelled energy` : null;
 }
 
 function rackFault(

@@ -3,7 +3,7 @@
  * low bound nor lowers a high one.
  *
  * It holds exactly, to the rounding of a double, for all that is replaced here. It cannot hold where the value itself is of
- * something else: a class takes no account of speed, bits and time, so those are not known here; an unknown zone has the
+ * something else: bits and requests at once move the value, so those are not known here; an unknown zone has the
  * intensity of the world, so the value is kept and the zone alone is lost; and a measured total of an unknown model has no
  * embodied carbon, so of carbon its operation is compared, on a grid of one value.
  */
@@ -134,7 +134,7 @@ describe('the bounds hold those of a case that is known better, where', () => {
   });
 
   const nothingOf = { activeParametersB: null, totalParametersB: null, modelClass: null };
-  /** From the smallest model of the smallest class to the largest of the largest; none that is published uses less than a fortieth of itself. */
+  /** Draws from the smallest model of any class to the largest; none that is published uses less than a fortieth of itself. */
   const ordinary = withEnergy(
     fc.tuple(known, logBetween(0.1, 132), logBetween(1, 40)).map(([facts, active, times]): CallFacts => {
       // No embedding model is larger than its class.

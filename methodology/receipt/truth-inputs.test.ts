@@ -134,7 +134,7 @@ describe('a number follows, and the receipt says what is wrong with', () => {
       'energy of a model that is not known',
       { model: unknownModel, telemetry: reading },
       { tier: 'telemetry', carbon_embodied_g: null },
-      'of its ends than 5 times, so one of them is doubtful',
+      'as a model between the',
     ],
     [
       'estimated counts',

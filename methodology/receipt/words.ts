@@ -61,7 +61,7 @@ function theirAssumptions(model: ModelFacts, site: SiteFacts): string {
 }
 
 /** Names the assumptions that stand in for facts that nobody stated. */
-function assumedText(model: ModelFacts, site: SiteFacts): string {
+function assumedText(model: ModelFacts, site: SiteFacts, what = 'assumes'): string {
   const other = otherHardware(site);
   const hardware = isOtherHardware(site.accelerators)
     ? [`accelerators like H100 or B200${other === null ? '' : `, while the deployment states ${other}`}`]
@@ -70,11 +70,11 @@ function assumedText(model: ModelFacts, site: SiteFacts): string {
     model.kind === 'embedding'
       ? []
       : [
-          ...(model.quantizationBits === null ? [bitsText(model, writing.assumedBits)] : []),
+          ...(model.quantizationBits == null ? [bitsText(model, writing.assumedBits)] : []),
           ...(site.typicalConcurrency == null ? [`${writing.assumedConcurrency} requests at once`] : []),
         ];
   const all = [...served, ...hardware];
-  return all.length === 0 ? '' : `; assumes ${all.join(', ')}`;
+  return all.length === 0 ? '' : `; ${what} ${all.join(', ')}`;
 }
 
 /** For the end of a `tier_reason`; empty where the reply came to its end. */
@@ -91,14 +91,12 @@ const otherHardware = ({ accelerators }: SiteFacts): string | null =>
 
 /** `results`: those of the calculation that used the figure. */
 export function measuredReason(
-  { boundary, requestedTier, simulated, site, upstreamLatencyS, usage }: CallFacts,
+  { boundary, model, requestedTier, simulated, site, upstreamLatencyS, usage }: CallFacts,
   reading: TelemetryReading,
   { modelled_by: tier }: Calculation,
   results: Results,
 ): string {
-  const other = boundary === 'narrow' || tier === null ? null : otherHardware(site);
-  const unlike =
-    other === null ? '' : `; what is modelled assumes servers with H100 or B200, while the deployment states ${other}`;
+  const unlike = boundary === 'narrow' || tier === null ? '' : assumedText(model, site, 'what is modelled assumes');
   const why = requestedTier === 'auto' ? 'auto' : 'as requested';
   const compared =
     usage === null ? uncountedText(upstreamLatencyS !== null) : comparedText(reading.energyWh, tier, results);
@@ -124,11 +122,13 @@ function comparedText(measuredWh: number, tier: ModelledTier | null, results: Re
   if (wh === 0) return `plausible against the ${tier} tier`;
   const beside = `${brief(measuredWh / wh)} times the ${brief(wh)} Wh of the ${tier} tier`;
   const most = comparison.plausibleWithin;
-  // Doubtful for any model that it can be: a range of parameters is not plausible where one model in it is not.
-  const isDoubtful = measuredWh > smallestWh * most || measuredWh * most < largestWh;
-  if (!isDoubtful) return `plausible, ${beside}`;
-  const from = smallestWh === largestWh ? 'it' : `the ${brief(smallestWh)} or ${brief(largestWh)} Wh of its ends`;
-  return `${beside}, further from ${from} than ${most} times, so one of them is doubtful`;
+  const isKnown = smallestWh === largestWh;
+  const ends = isKnown ? 'it' : `the ${brief(smallestWh)} or ${brief(largestWh)} Wh of its ends`;
+  if (measuredWh > largestWh * most || measuredWh * most < smallestWh)
+    return `${beside}, further from ${ends} than ${most} times, so one of them is doubtful`;
+  const isPlausible = measuredWh <= smallestWh * most && measuredWh * most >= largestWh;
+  // What one model of a range or of a class takes can be far from what another one does.
+  return isPlausible ? `plausible, ${beside}` : `${beside}, as a model between ${ends} can take`;
 }
 
 const brief = (value: number): string => String(Number(value.toPrecision(3)));
@@ -207,12 +207,14 @@ const outsideNarrow = ['host_energy', 'idle_energy', 'overhead_energy', 'embodie
 export interface KnownParts {
   readonly water: boolean;
   readonly embodied: boolean;
-  /** False for a measured total that is known to leave the overhead out. */
+  /** False for a measured total that leaves the overhead out, or does not say. */
   readonly overhead: boolean;
   /** False if the reply broke off, so that something may have been generated that was not delivered. */
   readonly output: boolean;
   /** False if the prompt has parts that nobody counted. */
   readonly input: boolean;
+  /** False if the provider may have run tools of its own. */
+  readonly tools: boolean;
 }
 
 /**
@@ -230,5 +232,6 @@ export function exclusions(boundary: Boundary, { idleShare, isOwn }: Methodology
   if (!isOwn) left.push('input_tokens');
   if (!parts.output) left.push('undelivered_output');
   if (isOwn && !parts.input) left.push('uncounted_input');
+  if (isOwn && !parts.tools) left.push('hosted_tools');
   return left.concat(neverCounted);
 }

@@ -36,9 +36,12 @@ describe('the bounds', () => {
     }
   });
 
-  it('hold most of those of accelerators that nobody measured', () => {
-    for (const row of rows) expect(row.outOfSample, JSON.stringify(row)).toBeGreaterThan(0.75);
-    expect(rows.filter(({ outOfSample }) => outOfSample < 0.85)).toHaveLength(2);
+  it('hold four of five of the configurations of a model that was not among them', () => {
+    for (const row of rows) expect(row.leftOut, JSON.stringify(row)).toBeGreaterThan(0.8);
+  });
+
+  it('hold no fewer where nobody states the accelerators', () => {
+    for (const row of rows) expect(row.unstated, JSON.stringify(row)).toBeGreaterThanOrEqual(row.inside - 0.01);
   });
 
   it('have the value in the middle: half of the measured is within 1.6 of it', () => {

@@ -1,19 +1,18 @@
 /**
  * How many of the configurations that ML.ENERGY measured lie within the bounds that a receipt has for them, by what is stated of a
- * deployment; and how many would, were theirs other accelerators: with the model and the percentiles of the other one alone, and the
- * factor that bounds have for accelerators that nobody measured.
+ * deployment. The bounds were made from these configurations, so it is also counted how many would lie within them had a model, or the
+ * other accelerator, not been among them.
  *
  *   node methodology/scripts/coverage.ts
  */
 import { fileURLToPath } from 'node:url';
-import { prefill, spreads, writing } from '../documents/factors.ts';
+import { prefill, writing } from '../documents/factors.ts';
 import type { ofConfigurations } from '../documents/measured-ratios.ts';
 import { defaultMethodology, methodologyOf } from '../documents/methodologies.ts';
 import { annualReading } from '../facts/grid-annual.ts';
 import type { Trace } from '../generated/receipt.ts';
-import { combined } from '../language/combined.ts';
 import { type CallFacts, calculated } from '../receipt/assess.ts';
-import { fit, terms } from './fit-serving.ts';
+import { type Coefficients, fit, terms } from './fit-serving.ts';
 import { type Measurement, measurements } from './measurements.ts';
 
 const accelerators = ['H100', 'B200'] as const;
@@ -32,14 +31,18 @@ export interface CoverageRow {
   readonly above: number;
   /** Measured by the value, the median. */
   readonly median: number;
-  /** The share inside, if these were accelerators that nobody had measured. */
-  readonly outOfSample: number;
+  /** The share inside, each model by bounds from the others alone. */
+  readonly leftOut: number;
+  /** The share inside by the model and the percentiles of the other accelerator alone. */
+  readonly byOther: number;
+  /** The share inside where the deployment does not state its accelerators. */
+  readonly unstated: number;
 }
 
 const isDense = ({ activeB, totalB }: Measurement): boolean => activeB === totalB;
 
 /** The call that would have given an answer of that length. */
-const callOf = (each: Measurement, what: Stated): CallFacts => ({
+const callOf = (each: Measurement, what: Stated, statesAccelerators: boolean): CallFacts => ({
   requestedTier: 'auto',
   boundary: 'comprehensive',
   requestedAt: '2026-11-21T09:30:00.000Z',
@@ -62,7 +65,7 @@ const callOf = (each: Measurement, what: Stated): CallFacts => ({
     pue: 1,
     wueOnsiteLPerKwh: null,
     typicalConcurrency: what === 'both' || what === 'concurrency' ? each.concurrency : null,
-    accelerators: { model: each.accelerator, count: 8 },
+    accelerators: statesAccelerators ? { model: each.accelerator, count: 8 } : null,
   },
   grid: annualReading('WOR'),
 });
@@ -77,9 +80,9 @@ interface Compared {
   readonly needed: readonly [number, number, number, number];
 }
 
-function compared(each: Measurement, what: Stated): Compared {
+function compared(each: Measurement, what: Stated, statesAccelerators = true): Compared {
   const trace: Trace = {};
-  const made = calculated(callOf(each, what), methodologyOf(defaultMethodology), trace);
+  const made = calculated(callOf(each, what, statesAccelerators), methodologyOf(defaultMethodology), trace);
   if (!made.ok) throw new Error(made.explanation);
   const tokens = Math.round(each.outputTokens);
   const [measured, seconds] = [each.whPerToken * tokens, each.gpuSecondsPerToken * tokens];
@@ -128,7 +131,7 @@ export function ratios(): typeof ofConfigurations {
 }
 
 /** Measured by what the coefficients give. */
-function ratioOf(each: Measurement, coefficients: readonly number[], what: Stated): number {
+function ratioOf(each: Measurement, coefficients: Coefficients, what: Stated): number {
   const taken = {
     ...each,
     ...((what === 'neither' || what === 'concurrency') && { bits: writing.assumedBits }),
@@ -151,21 +154,37 @@ export function percentile(values: readonly number[], share: number): number {
 
 const shareOf = <T>(all: readonly T[], test: (each: T) => boolean): number => all.filter(test).length / all.length;
 
-const widened = (ratio: number): number => combined(Math.max(1, ratio), spreads.otherHardware);
-
-function outOfSample(
-  to: readonly Measurement[],
-  from: readonly Measurement[],
-  coefficients: readonly number[],
-  what: Stated,
-) {
+function byOther(to: readonly Measurement[], from: readonly Measurement[], coefficients: Coefficients, what: Stated) {
   const ratios = from.map((each) => ratioOf(each, coefficients, what));
-  const [low, high] = [1 / widened(1 / percentile(ratios, 0.05)), widened(percentile(ratios, 0.95))];
+  const [low, high] = [percentile(ratios, 0.05), percentile(ratios, 0.95)];
   return shareOf(to, (each) => {
     const ratio = ratioOf(each, coefficients, what);
     return low <= ratio && ratio <= high;
   });
 }
+
+const neverNeeded: Compared['needed'] = [Number.NaN, Number.NaN, Number.NaN, Number.NaN];
+type Needed = readonly [Measurement, Compared['needed']];
+
+/** The bounds that the configurations of the other models give. */
+function leftOut(all: readonly Needed[]): number {
+  return shareOf(all, ([{ model }, needed]) => {
+    const others = all.filter(([other]) => other.model !== model);
+    return [0, 1].every(
+      (at) =>
+        Number(needed[at]) <=
+        Math.max(
+          1,
+          percentile(
+            others.map(([, each]) => each[at] ?? Number.NaN),
+            0.95,
+          ),
+        ),
+    );
+  });
+}
+
+const isInside = ({ high, low, measured }: Compared): boolean => low <= measured && measured <= high;
 
 export function coverage(): CoverageRow[] {
   const all = measurements();
@@ -182,14 +201,16 @@ export function coverage(): CoverageRow[] {
           architecture,
           stated: what,
           configurations: rows.length,
-          inside: shareOf(found, ({ high, low, measured }) => low <= measured && measured <= high),
+          inside: shareOf(found, isInside),
           below: shareOf(found, ({ low, measured }) => measured < low),
           above: shareOf(found, ({ high, measured }) => measured > high),
           median: percentile(
             found.map(({ measured, value }) => measured / value),
             0.5,
           ),
-          outOfSample: outOfSample(rows, others.filter(isOf), coefficients, what),
+          leftOut: leftOut(rows.map((each, at) => [each, found[at]?.needed ?? neverNeeded])),
+          byOther: byOther(rows, others.filter(isOf), coefficients, what),
+          unstated: shareOf(rows, (each) => isInside(compared(each, what, false))),
         };
       });
     });
@@ -200,7 +221,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [serving, held] of Object.entries(ratios())) console.log(`  ${serving}: [${held.join(', ')}],`);
   for (const row of coverage()) {
     const { accelerator, architecture, configurations, stated: what } = row;
-    const shares = [row.inside, row.below, row.above, row.outOfSample].map((each) => `${(each * 100).toFixed(0)} %`);
+    const shares = [row.inside, row.below, row.above, row.leftOut, row.byOther, row.unstated].map(
+      (each) => `${(each * 100).toFixed(0)} %`,
+    );
     console.log(accelerator, architecture, what, configurations, shares.join(' '), row.median.toFixed(2));
   }
 }

@@ -14,7 +14,7 @@ const fitted = ({ task }: Measurement): boolean => task !== 'sourcegraph-fim';
 
 /** Returns the operands of the coefficients, by the formulas `weights_per_token` and `context_per_token`. */
 export function terms({ activeB, bits, concurrency, outputTokens, promptTokens, totalB }: Measurement): Coefficients {
-  const read = activeB + (totalB - activeB) * (1 - (1 - activeB / totalB) ** concurrency);
+  const read = totalB * (1 - (1 - activeB / totalB) ** concurrency);
   const context = ((promptTokens + outputTokens / 2) / 1000) * (activeB * totalB) ** (1 / 3);
   return [(read * bits) / 8 / concurrency, activeB, context, 1];
 }

@@ -3,7 +3,7 @@
  * and the numbers of a receipt are listed in the order of its schema. The generated code is read like any other, but never
  * changed by hand.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { calculations, programName } from '../choice/calculation.ts';
 import { gridPlan, planOf } from '../choice/plan.ts';
@@ -241,6 +241,8 @@ export function generated(): ReadonlyMap<string, string> {
 
 export function writeGenerated(): void {
   const folder = new URL('../generated/', import.meta.url);
+  // A program of a methodology that is gone would not compile any more.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of generated()) writeFileSync(new URL(name, folder), text);
 }

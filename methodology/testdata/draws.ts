@@ -92,7 +92,7 @@ function drawnWork(facts: CallFacts, usage: TokenUsage, draw: Draw): DrawnWork {
   const hardware = draw.ratio(spreads.otherHardware);
   const [least, most, timeLeast, timeMost] = measuredRatios[`other_${architecture}_neither`];
   const write = counted('completion') * hardware;
-  const attended = 1 + draw.random() * (attentionOf(usage.promptTokens, activeB, totalB) - 1);
+  const attended = 1 + draw.random() * (attentionOf(spreads.attention * usage.promptTokens, activeB, totalB) - 1);
   const reads =
     (prefill.utilisation / draw.between(prefill.utilisationMin, prefill.utilisationMax)) *
     attended *

@@ -22,7 +22,7 @@ export function writingWork(
   const requests = concurrency ?? writing.assumedConcurrency;
   // A request needs each of the other weights with the same chance.
   const spared = (1 - activeB / totalB) ** requests;
-  const weightsGb = ((totalB - (totalB - activeB) * spared) * (bits ?? writing.assumedBits)) / 8 / requests;
+  const weightsGb = ((totalB - totalB * spared) * (bits ?? writing.assumedBits)) / 8 / requests;
   const context = ((prompt + completion / 2) / 1000) * Math.cbrt(activeB * totalB) * contextTimes;
   const sum = (weights: number, operations: number, perContext: number, token: number) =>
     completion * (weights * weightsGb + operations * activeB + perContext * context + token);

@@ -10,6 +10,7 @@ import type { PowerUse } from '@gw/methodology/power';
 import type { ParsedRequest } from '../api/port/parsed-request.ts';
 import { bytesPerToken } from '../api/port/prompt-size.ts';
 import type { SaidSoFar } from '../api/port/shape.ts';
+import { sequencesOf } from '../api/sequences.ts';
 import { densest, limitOf, mostTokensPerPrompt, shownBytes, unseenPerAnswer } from './count-limits.ts';
 import type { CountedCall, Written } from './counted-call.ts';
 
@@ -52,6 +53,7 @@ export function doubtsOf(counted: Counted, call: CountedCall): TokenUsage {
     ...(prompt.most !== undefined && { promptMost: Math.max(prompt.most, usage.promptTokens) }),
     ...(wrote < usage.completionTokens && { completionLeast: wrote }),
     ...(completion.most !== undefined && { completionMost: Math.max(completion.most, usage.completionTokens) }),
+    ...sequencesOf(call.request),
     ...(doubts.length > 0 && { doubts }),
   };
 }

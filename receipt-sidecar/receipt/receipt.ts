@@ -42,7 +42,7 @@ export interface CallOutcome {
   readonly servedBy: Candidate | null;
   /** Null if it is not known how many tokens were read and written. */
   readonly usage: TokenUsage | null;
-  /** How long the provider took: the generation cannot have taken longer. */
+  /** How long the provider took. */
   readonly upstreamLatencyS: number | null;
   /** The energy that the provider reported, or the refusal of what it said; absent or null if it said nothing. */
   readonly telemetry?: TelemetryResult;

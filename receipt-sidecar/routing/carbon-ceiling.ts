@@ -38,10 +38,7 @@ export interface CarbonCeiling {
   readonly keptBy: (chain: AttemptedRoute['failoverChain']) => KeptRoute;
 }
 
-/**
- * The shortest answer that is worth a call, in tokens: a word or two. Providers can be faster than the time that the formulas assume, so that
- * an estimate is up to five times what as long an answer takes; a longer one here would refuse calls of ten tokens that stay below.
- */
+/** The shortest answer that is worth a call, in tokens: a word or two. A longer one here would refuse calls of ten tokens that stay below. */
 const shortestAnswer = 5;
 
 /** Returns null for a call without a ceiling. `at`: ms since 1970. */

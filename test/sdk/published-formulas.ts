@@ -38,12 +38,12 @@ const bits = 8;
 /** `contextTimes`: at the bounds, models share keys and values more or less than is assumed. */
 function writing({ completion, prompt }: Tokens, { active, total }: Parameters, contextTimes = 1): Work {
   // A mixture of experts reads those that any of its requests needs.
-  const read = active + (total - active) * (1 - (1 - active / total) ** atOnce);
+  const read = total * (1 - (1 - active / total) ** atOnce);
   const gigabytes = (read * bits) / 8 / atOnce;
   const context = ((prompt + completion / 2) / 1000) * Math.cbrt(active * total) * contextTimes;
   return {
-    acceleratorWh: completion * (66.2e-6 * gigabytes + 1.2e-6 * active + 1.19e-6 * context + 4.83e-6),
-    gpuSeconds: completion * (507e-6 * gigabytes + 3.78e-6 * active + 5.28e-6 * context + 48.2e-6),
+    acceleratorWh: completion * (67.6e-6 * gigabytes + 1.19e-6 * active + 1.18e-6 * context + 4.8e-6),
+    gpuSeconds: completion * (517e-6 * gigabytes + 3.71e-6 * active + 5.2e-6 * context + 47.9e-6),
   };
 }
 
@@ -136,7 +136,7 @@ export function expectedNumbers(inputs: Inputs, boundary: 'comprehensive' | 'nar
   const allTokens = inputs.allTokens ?? promptTokens;
   const written = writing({ prompt: allTokens, completion }, model);
   const cached = allTokens - promptTokens;
-  const read = reading(promptTokens, model, isEmbedding(inputs) ? 0 : allTokens + cached);
+  const read = reading(promptTokens, model, allTokens + cached);
   const account = boundary === 'narrow' ? narrow : comprehensive;
   const central = account(sum(written, read), inputs);
   const [low, high] = (['low', 'high'] as const).map((side) => boundsOf(side, inputs, boundary === 'narrow', tier));
@@ -166,9 +166,6 @@ function classOf({ active, total }: Parameters): readonly [Parameters, Parameter
   ];
 }
 
-/** They write nothing, and no other model here does so. */
-const isEmbedding = ({ completionTokens }: Inputs): boolean => completionTokens === 0;
-
 function boundsOf(side: 'low' | 'high', inputs: Inputs, isNarrow: boolean, tier: 'parametric' | 'proxy') {
   const { completionTokens: completion, model, promptTokens } = inputs;
   const [least, most] = tier === 'proxy' ? classOf(model) : [model, model];
@@ -179,7 +176,7 @@ function boundsOf(side: 'low' | 'high', inputs: Inputs, isNarrow: boolean, tier:
       ? { written: writing({ prompt, completion }, least, 1 / 4), read: reading(promptTokens, least, 0, 0.6) }
       : {
           written: writing({ prompt, completion }, most, 4),
-          read: reading(prompt, most, isEmbedding(inputs) ? Math.min(prompt, 8192) : prompt, 0.25),
+          read: reading(prompt, most, 2 * prompt, 0.25),
         };
   const architecture = tier === 'proxy' ? 'any' : model.active === model.total ? 'dense' : 'sparse';
   return boundsAt(side, parts, isNarrow, { ...inputs, architecture });

@@ -119,14 +119,14 @@ describe('energy of a model that is not known at all', () => {
   test('is believed while a model of the largest class could have taken it', async () => {
     const receipt = await askUnknown('360');
     expect(receipt).toMatchObject({ tier: 'telemetry', energy_wh: 0.1 });
-    expect(receipt.tier_reason).toContain('no model to compare it with but the largest and the smallest class');
+    expect(receipt.tier_reason).toContain('as a model between the');
     await provenLineage(receipt);
   });
 
   test.each(['5.4e300', '3600000'])('is refused when no model could have taken it: %s J', async (joules) => {
     const receipt = await askUnknown(joules);
     expect(receipt).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', energy_wh: null });
-    expect(receipt.explanation).toMatch(/more than 100 times what a model of the largest class takes/);
+    expect(receipt.explanation).toMatch(/more than 100 times the modelled energy/);
     const explicit = await askUnknown(joules, 'telemetry');
     expect(explicit).toMatchObject({ tier: 'degraded', degraded_reason: 'tier_unavailable', energy_wh: null });
   });
@@ -137,7 +137,7 @@ test('energy of an unknown model is refused when no model could have taken so li
   const headers = headersFor('energy_header', '0.000000001');
   const receipt = receiptOf(await openAi().chat.completions.create(request, { headers }));
   expect(receipt).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', energy_wh: null });
-  expect(receipt.explanation).toMatch(/less than 1\/100 of what a model of the smallest class takes/);
+  expect(receipt.explanation).toMatch(/less than 1\/100 of the modelled energy/);
 });
 
 describe('what surrounds the figure', () => {

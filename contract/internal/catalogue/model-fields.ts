@@ -132,7 +132,7 @@ export const modelFields = {
     ...optionalNumber,
     option: 'bits',
     help: 'bits of a weight, or none',
-    doc: 'bits of a weight; 16 unless known',
+    doc: 'bits of a weight; receipts assume 8 where nobody states them',
   },
   tokens_per_s: {
     entry: z.number().min(0.01).max(1_000_000).nullable(),
@@ -148,7 +148,7 @@ export const modelFields = {
     ...optionalNumber,
     option: 'ttft',
     help: 'measured seconds to the first token, or none',
-    doc: 'measured seconds to the first token; else fitted to the size',
+    doc: 'measured seconds to the first token, which receipts by `ecologits-0.11.3` use',
   },
   hidden_reasoning: {
     entry: z.boolean().nullable(),

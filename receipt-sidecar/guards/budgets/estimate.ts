@@ -13,8 +13,10 @@ import { assess, type CallFacts, type Impact, type TokenUsage } from '@gw/method
 import { type Footprint, footprintOf } from '@gw/methodology/footprint';
 import type { OpenAnswer } from '@gw/service/budgets';
 import type { ParsedRequest } from '../../api/port/parsed-request.ts';
+import { sequencesOf } from '../../api/sequences.ts';
 import { shapeOf } from '../../api/shapes.ts';
 import type { Candidate, Named } from '../../catalogue/snapshot.ts';
+
 import type { TokenEstimates } from '../token-limits.ts';
 
 /** The assumed length of an answer that the request does not limit: a page of text. */
@@ -79,7 +81,7 @@ interface Estimated {
 }
 
 function estimatedImpact(
-  { options }: EstimatedRequest,
+  request: EstimatedRequest,
   model: SnapshotModel,
   { deployment }: Candidate,
   { at, grid, usage }: Estimated,
@@ -87,9 +89,9 @@ function estimatedImpact(
   const facts: CallFacts = {
     // Measured energy is unknown beforehand.
     requestedTier: 'auto',
-    boundary: options.boundary ?? 'comprehensive',
+    boundary: request.options.boundary ?? 'comprehensive',
     requestedAt: at,
-    usage: { ...usage, cachedPromptTokens: 0 },
+    usage: { ...usage, ...sequencesOf(request), cachedPromptTokens: 0 },
     upstreamLatencyS: null,
     model,
     site: deployment,
