@@ -127,7 +127,7 @@ function comparedText(measuredWh: number, tier: ModelledTier | null, results: Re
   if (measuredWh > largestWh * most || measuredWh * most < smallestWh)
     return `${beside}, further from ${ends} than ${most} times, so one of them is doubtful`;
   const isPlausible = measuredWh <= smallestWh * most && measuredWh * most >= largestWh;
-  // What one model of a range or of a class takes can be far from what another one does.
+  // The models of a range or of a class can be far from each other.
   return isPlausible ? `plausible, ${beside}` : `${beside}, as a model between ${ends} can take`;
 }
 
