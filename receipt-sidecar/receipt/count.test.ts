@@ -51,6 +51,16 @@ describe("a provider's counts", () => {
     expect(counted({ usage })).toEqual({ promptTokens: 12, cachedPromptTokens: 0, completionTokens: 1 });
   });
 
+  it('are of as many prompts and answers as the request has', () => {
+    const usage = { prompt_tokens: 12, completion_tokens: 2 };
+    expect(counted({ usage, body: { ...hello, n: 2 } })).toMatchObject({ answers: 2 });
+    expect(counted({ usage, body: { ...hello, n: 2 } })).not.toHaveProperty('prompts');
+    const two = { model: 'm', prompt: ['Hello', 'Good day'], n: 2 };
+    expect(counted({ usage, body: two, endpoint: 'completions' })).toMatchObject({ prompts: 2, answers: 4 });
+    const inputs = { model: 'm', input: ['Hello', 'Good day', 'Good night'] };
+    expect(counted({ usage, body: inputs, endpoint: 'embeddings' })).toMatchObject({ prompts: 3 });
+  });
+
   it('are in doubt where the provider may run tools of its own, which nobody measures', () => {
     const usage = { prompt_tokens: 12, completion_tokens: 1 };
     const asked = (type: string) => ({ model: 'm', input: 'Hello', tools: [{ type, name: 'f', parameters: {} }] });
