@@ -3,7 +3,7 @@ import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion } from '@gw/contract/management';
 import type { Receipt } from '@gw/contract/receipt';
 import { type UsageAmount, type UsageRow, type UsageTotal, usageAmountNames } from '@gw/contract/usage';
-import { rounded } from '@gw/control-plane/internals/ledger/usage/rounded';
+import { quotient, rounded } from '@gw/control-plane/internals/ledger/usage/rounded';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 
@@ -18,15 +18,18 @@ export const usageCalls: readonly MadeCall[] = counted.issued;
 
 const places = 15;
 
-/** Sums the printed decimals exactly and keeps 12 digits, as the database does. */
-function sum(values: readonly (number | null)[]): number {
+/** Sums the printed decimals exactly. */
+function exactSum(values: readonly (number | null)[]): string {
   const units = values
     .filter((value) => value !== null)
     .map((value) => BigInt(value.toFixed(places).replace('.', '')))
     .reduce((total, each) => total + each, 0n);
   const text = units.toString().padStart(places + 1, '0');
-  return rounded(`${text.slice(0, -places)}.${text.slice(-places)}`);
+  return `${text.slice(0, -places)}.${text.slice(-places)}`;
 }
+
+/** Keeps 12 digits, as the database does. */
+const sum = (values: readonly (number | null)[]): number => rounded(exactSum(values));
 
 const tiers = {
   requests_measured: 'telemetry',
@@ -46,12 +49,12 @@ const amountOf = ({ receipt, trace }: MadeCall, name: UsageAmount | 'prompt_toke
 
 function ratiosOf(receipts: readonly Receipt[]) {
   const assessed = receipts.filter(({ tier }) => tier !== 'degraded');
-  const of = (name: 'energy_wh' | 'carbon_g' | 'prompt_tokens' | 'completion_tokens') =>
-    sum(assessed.map((receipt) => receipt[name]));
-  const [read, written] = [of('prompt_tokens'), of('completion_tokens')];
+  const of = (name: 'energy_wh' | 'carbon_g' | 'completion_tokens') =>
+    exactSum(assessed.map((receipt) => receipt[name]));
+  const tokens = assessed.flatMap(({ completion_tokens, prompt_tokens }) => [completion_tokens, prompt_tokens]);
   return {
-    energy_wh_per_output_token: Number((of('energy_wh') / written).toPrecision(12)),
-    sci_g_per_token: Number((of('carbon_g') / (read + written)).toPrecision(12)),
+    energy_wh_per_output_token: quotient(of('energy_wh'), of('completion_tokens')),
+    sci_g_per_token: quotient(of('carbon_g'), exactSum(tokens)),
   };
 }
 
