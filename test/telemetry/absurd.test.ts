@@ -116,10 +116,13 @@ describe('energy of a model that is not known at all', () => {
     return receiptOf(await openAi().chat.completions.create(request, { headers: headersFor('energy_header', joules) }));
   };
 
-  test('is believed while a model of the largest class could have taken it', async () => {
-    const receipt = await askUnknown('360');
-    expect(receipt).toMatchObject({ tier: 'telemetry', energy_wh: 0.1 });
-    expect(receipt.tier_reason).toContain('as a model between the');
+  test.each([
+    ['36', 0.01, 'as a model between the'],
+    ['360', 0.1, 'so one of them is doubtful'],
+  ])('is used while some model could have taken it: %s J', async (joules, energy_wh, words) => {
+    const receipt = await askUnknown(joules);
+    expect(receipt).toMatchObject({ tier: 'telemetry', energy_wh });
+    expect(receipt.tier_reason).toContain(words);
     await provenLineage(receipt);
   });
 
