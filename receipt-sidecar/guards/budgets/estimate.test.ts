@@ -64,6 +64,14 @@ test('of several units the least holds, and the estimate of such an answer is wh
   }
 });
 
+test('several answers take what as many take by themselves: each has a context of its own', () => {
+  const written = (answers: number) => {
+    const { amountsOf } = callOf(100_000, answers);
+    return (amountsOf(4000).energy_wh ?? Number.NaN) - (amountsOf(0).energy_wh ?? Number.NaN);
+  };
+  expect(written(4) / written(1)).toBeCloseTo(4, 8);
+});
+
 test('no budget admits a call that it has no room for, and a long answer has no longer bound than every model takes', () => {
   expect(callOf(100_000).fitting({ tokens: 499 })).toBe('refused');
   expect(callOf(100_000).fitting({ tokens: 99_999 })).toBe(4096);
