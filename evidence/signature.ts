@@ -1,7 +1,7 @@
 /** Makes and checks detached signatures (RFC 7797, Ed25519) over JSON by RFC 8785. */
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { isPublicKey, type PublicJwk, publicJwkOf } from '@gw/contract/internal/public-jwk';
-import { base64url, errors, FlattenedSign, flattenedVerify, importJWK } from 'jose';
+import { base64url, errors, flattenedVerify, importJWK } from 'jose';
 import { canonicalText } from './canonical.ts';
 import { isNode } from './receipt-node.ts';
 
@@ -27,11 +27,10 @@ export interface Signed {
 
 const headerOf = (kid: string) => ({ alg: 'EdDSA', kid, b64: false, crit: ['b64'] });
 
-export async function signed(value: unknown, { privateKey, publicJwk }: SigningKey): Promise<Signed> {
-  const { protected: head, signature } = await new FlattenedSign(new TextEncoder().encode(canonicalText(value)))
-    .setProtectedHeader(headerOf(publicJwk.kid))
-    .sign(privateKey);
-  return { key: publicJwk, jws: `${head}..${signature}` };
+export async function signed(value: unknown, key: SigningKey): Promise<Signed> {
+  const head = base64url.encode(JSON.stringify(headerOf(key.publicJwk.kid)));
+  const signature = await key.sign(new TextEncoder().encode(`${head}.${canonicalText(value)}`));
+  return { key: key.publicJwk, jws: `${head}..${base64url.encode(signature)}` };
 }
 
 const xOf = (key: unknown): string[] => {

@@ -3,17 +3,19 @@
  *
  * Invariant: the public part of a former key stays published, so that its signatures can always be verified.
  */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readList, type SettingReader } from './environment.ts';
 import { isPublicKey, type PublicJwk, publicJwkOf } from './public-jwk.ts';
 
 export const keySetPath = '/.well-known/jwks.json';
 
+/** A key, wherever its private part is. */
 export interface SigningKey {
-  readonly privateKey: KeyObject;
   readonly publicJwk: PublicJwk;
   /** Former keys, whose signatures stay valid. */
   readonly former?: readonly PublicJwk[];
+  /** Resolves with the 64 bytes of a signature by Ed25519 over `bytes`. Rejects while the private key cannot be reached. */
+  sign(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
 /** PKCS #8 prefix of the 32 key bytes (RFC 8410). */
@@ -24,7 +26,7 @@ export function signingKeyOf(seed: string): SigningKey {
   const key = Buffer.concat([pkcs8Head, Buffer.from(seed, 'hex')]);
   const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { privateKey, publicJwk: publicJwkOf(x) };
+  return { publicJwk: publicJwkOf(x), sign: async (bytes) => sign(null, bytes, privateKey) };
 }
 
 /** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. */

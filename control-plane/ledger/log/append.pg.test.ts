@@ -35,7 +35,7 @@ const key = signingKeyOf('e1'.repeat(32));
 /** Whoever signs with it dies between the entries and their checkpoint. */
 const dying = {
   ...key,
-  get privateKey(): never {
+  sign: async (): Promise<never> => {
     throw new Error('Killed here.');
   },
 };
