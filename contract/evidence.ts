@@ -67,15 +67,25 @@ export const signatureSchema = z.strictObject({
 export const logPath = z.array(hash).describe('From the entry to the root');
 export const checkpointSchema = z
   .strictObject({
-    format: z.literal('gw.receipt_log_checkpoint/1'),
+    format: z.literal('gw.receipt_log_checkpoint/2'),
     account: z.string(),
+    origin: z
+      .string()
+      .describe(
+        'The name of the log in `note`: the base URL of the gateway without the scheme, `/receipts/` and the account',
+      ),
     tree_size: z.int().positive().describe('Entries of the log'),
     root_hash: hash.describe('Root of the Merkle tree over the entries (RFC 6962)'),
     complete_until: z.iso
       .datetime()
       .describe('All receipts of calls before this time that were stored at the time of signing are in these entries'),
     issued: z.iso.datetime(),
-    signature: signatureSchema.describe('Over the rest of the checkpoint in RFC 8785 form'),
+    key: publicJwkSchema,
+    note: z
+      .string()
+      .describe(
+        'The signed note (c2sp.org/tlog-checkpoint): what the members say as text, the signature of the log, and the cosignatures of its witnesses',
+      ),
   })
   .meta({
     id: 'ReceiptLogCheckpoint',

@@ -79,7 +79,14 @@ async function packOf({
 }: Made): Promise<string> {
   const completeUntil = new Date('2027-02-01T00:00:00Z');
   const checkpoint = await signedCheckpoint(
-    { account: 'acct_1', size, root: hash({ begin: 0, end: size }), completeUntil, issued: completeUntil },
+    {
+      account: 'acct_1',
+      baseUrl: 'https://gw.example',
+      size,
+      root: hash({ begin: 0, end: size }),
+      completeUntil,
+      issued: completeUntil,
+    },
     key,
   );
   const contents: PackContents = {

@@ -28,7 +28,8 @@ async function proofOf(signed: boolean, logged: boolean): Promise<Node> {
   const root = leafHash(`rcpt_1 1 ${sha256Of(`${leaf}\n${rest_sha256}`)}`);
   const head = sha256Of(['gw.batch', 1, 'added', Date.parse(at), 1, 1, root, previous].join('\n'));
   const stated = await signedHead({ first: 1, last: 1, head, root_hash: leafHash(head) }, new Date(at), key);
-  const of = { account: 'acct_1', size: 1, root: leaf, completeUntil: new Date(at), issued: new Date(at) };
+  const baseUrl = 'https://gw.example';
+  const times = { completeUntil: new Date(at), issued: new Date(at) };
   return {
     object: 'gw.receipt_proof',
     receipt_id: 'rcpt_1',
@@ -36,7 +37,9 @@ async function proofOf(signed: boolean, logged: boolean): Promise<Node> {
     leaf_hash: leaf,
     index: logged ? 0 : null,
     path: logged ? [] : null,
-    checkpoint: logged ? await signedCheckpoint(of, key) : null,
+    checkpoint: logged
+      ? await signedCheckpoint({ account: 'acct_1', baseUrl, size: 1, root: leaf, ...times }, key)
+      : null,
     consistency: null,
     batch: {
       number: 1,

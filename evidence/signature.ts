@@ -41,22 +41,31 @@ const xOf = (key: unknown): string[] => {
 /** 64 bytes. Only the first two bits of the last character count, so other characters in its place would stand for the same bytes. */
 const signatureForm = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
-/** Says of any `signature` what it is worth. Rejects only for an error of the program or of the platform. */
-export async function checkSignature(value: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
-  const { jws, key } = isNode(signature) ? signature : {};
+/** The public key that a signature brings along; null: it is none, or says more than a key. */
+export function signerIn(key: unknown): PublicJwk | null {
   const [x] = xOf(key);
-  if (x === undefined || typeof jws !== 'string') return 'invalid';
-  const signer = publicJwkOf(x);
-  const head = base64url.encode(JSON.stringify(headerOf(signer.kid)));
-  const tail = jws.slice(head.length + 2);
+  const signer = x === undefined ? null : publicJwkOf(x);
   // Nothing else may stand in it, because it would not be signed.
-  const isOurs = jws === `${head}..${tail}` && canonicalText(signature) === canonicalText({ key: signer, jws });
-  if (!isOurs || !signatureForm.test(tail)) return 'invalid';
-  const stated = { protected: head, payload: canonicalText(value ?? null), signature: tail };
-  if (!(await fits(signer, stated))) return 'invalid';
+  return signer !== null && canonicalText(key) === canonicalText(signer) ? signer : null;
+}
+
+/** Says what a signature by a key is worth that fits it. */
+export function trusted({ kid }: PublicJwk, trust: Trust): SignatureCheck {
   if (trust.keys === undefined && trust.thumbprint === undefined) return 'unauthenticated';
   const known = (trust.keys ?? []).flatMap(xOf).map((each) => publicJwkOf(each).kid);
-  return signer.kid === trust.thumbprint || known.includes(signer.kid) ? 'trusted' : 'unknown_key';
+  return kid === trust.thumbprint || known.includes(kid) ? 'trusted' : 'unknown_key';
+}
+
+/** Says of any `signature` what it is worth. Rejects only for an error of the program or of the platform. */
+export async function checkSignature(value: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
+  const { jws, key, ...rest } = isNode(signature) ? signature : {};
+  const signer = signerIn(key);
+  if (signer === null || typeof jws !== 'string' || Object.keys(rest).length > 0) return 'invalid';
+  const head = base64url.encode(JSON.stringify(headerOf(signer.kid)));
+  const tail = jws.slice(head.length + 2);
+  if (jws !== `${head}..${tail}` || !signatureForm.test(tail)) return 'invalid';
+  const stated = { protected: head, payload: canonicalText(value ?? null), signature: tail };
+  return (await fits(signer, stated)) ? trusted(signer, trust) : 'invalid';
 }
 
 async function fits(signer: PublicJwk, stated: Parameters<typeof flattenedVerify>[0]): Promise<boolean> {

@@ -31,7 +31,14 @@ const issuedAt = (size: number) => new Date(size === 3 ? '2026-11-21T09:45:00Z' 
 const completeUntil = (size: number) => new Date(size === 3 ? '2026-11-21T09:00:00Z' : '2026-11-29T23:00:00Z');
 const checkpointOf = (size: number, signer = key, account = 'acct_1'): Promise<Checkpoint> =>
   signedCheckpoint(
-    { account, size, root: hash({ begin: 0, end: size }), completeUntil: completeUntil(size), issued: issuedAt(size) },
+    {
+      account,
+      baseUrl: 'https://gw.example',
+      size,
+      root: hash({ begin: 0, end: size }),
+      completeUntil: completeUntil(size),
+      issued: issuedAt(size),
+    },
     signer,
   );
 

@@ -77,7 +77,7 @@ export function startJobs(
   services: JobServices,
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
-  const { db, redis, log, now } = context;
+  const { addresses, db, redis, log, now } = context;
   const { deliveryMetrics, entries, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
@@ -91,7 +91,7 @@ export function startJobs(
     startUsageSums({ db, log }),
     startRebasing(context),
     startDeliveries({ ...context, vault, metrics: deliveryMetrics }),
-    startReceiptLog({ db, key, log, now, seals }),
+    startReceiptLog({ addresses, db, key, log, now, seals }),
     startArchive({
       ...context,
       key,

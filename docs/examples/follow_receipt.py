@@ -3,7 +3,7 @@
 
 `reply.json`: the reply of a call, or its `gw`; `proof.json`: the reply of GET /v1/gw/receipts/{id}/proof. Needs nothing but Python 3
 and recompute_formulas.py beside it (with its own file). The signatures are left to a library: `signature.jws` of `batch.signed.head`
-is detached (RFC 7797) over the rest of the head as JSON by RFC 8785, that of `checkpoint` likewise. Exit code 1 if anything differs.
+is detached (RFC 7797) over the rest of the head as JSON by RFC 8785. Exit code 1 if anything differs.
 """
 import hashlib
 import json

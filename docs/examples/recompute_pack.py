@@ -4,7 +4,7 @@
 Needs nothing but Python 3 and recompute.py beside it (with its own two files). Makes again the digest of each part, the sums,
 the coverage, and each number of each receipt whose lineage is in the pack, by the methodology documents of the pack, and follows
 the way of each receipt and of each archived month to the root of the log. The signatures are left to a library: `signature.jws` is detached (RFC 7797) over
-`manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of the checkpoint. Exit code 1 if anything differs.
+`manifest` as JSON by RFC 8785, `log.checkpoint.note` is a signed note (c2sp.org/signed-note). Exit code 1 if anything differs.
 
 It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand; and twice, because the
 methodology documents stand behind the receipts.

@@ -50,7 +50,8 @@ async function proofOf(index: number, count: number, replaces: string | null) {
   const minute = tree(leafHash(textDigest(told.join('\n'))), number - 17, 40);
   const head = await signedHead({ first: 17, last: 56, head: previous, root_hash: minute.root }, new Date(at), key);
   const log = tree(own, index, count);
-  const stated = { account: 'acct_1', size: count, root: log.root, completeUntil: new Date(at), issued: new Date(at) };
+  const baseUrl = 'https://gw.example';
+  const times = { completeUntil: new Date(at), issued: new Date(at) };
   return {
     object: 'gw.receipt_proof',
     receipt_id: receipt.id,
@@ -58,7 +59,7 @@ async function proofOf(index: number, count: number, replaces: string | null) {
     leaf_hash: own,
     index,
     path: log.path,
-    checkpoint: await signedCheckpoint(stated, key),
+    checkpoint: await signedCheckpoint({ account: 'acct_1', baseUrl, size: count, root: log.root, ...times }, key),
     batch: {
       number,
       kind,

@@ -13,6 +13,7 @@ const key = signingKeyOf('01'.repeat(32));
 /** As somebody would have it from elsewhere. */
 export const madeBy = key.publicJwk.kid;
 
+const baseUrl = 'https://gw.example';
 const dayMs = 86_400_000;
 
 /** Two packs of one log: of the receipts of one day, and of three of the next day. `model` tells one log from another. */
@@ -30,9 +31,10 @@ export async function madePacks(
   const hash = spanHashOf(receipts.map((each) => leafHash(canonicalText(each))));
   const packOf = async (day: number, begin: number, end: number): Promise<string> => {
     const signed = { completeUntil: at(day + 1, 0), issued: at(day + 1, 1) };
-    const checkpoint = await signedCheckpoint({ account, size: end, root: hash({ begin: 0, end }), ...signed }, key);
+    const root = hash({ begin: 0, end });
+    const checkpoint = await signedCheckpoint({ account, baseUrl, size: end, root, ...signed }, key);
     const [from, to] = [at(day, 0), at(day + 1, 0)];
-    const about = { id: '00000000-0000-4000-8000-000000000001', issuedAt: at(2, 0), baseUrl: 'https://gw.example' };
+    const about = { id: '00000000-0000-4000-8000-000000000001', issuedAt: at(2, 0), baseUrl };
     const contents = {
       ...about,
       accountId: account,

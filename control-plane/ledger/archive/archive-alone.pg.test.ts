@@ -9,7 +9,7 @@ import { verifyPack } from '@gw/evidence/verify';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { identified, startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
-import { silentLog } from '@gw/testing/control-plane/fixtures';
+import { addresses, silentLog } from '@gw/testing/control-plane/fixtures';
 import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendReceipts } from '../log/append.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { databases, redis, seals } = running.stores;
   const { objects } = running.context;
   const db = databases.ledger;
-  const options = { db, redis, seals, objects, key, log: silentLog, now: () => new Date() };
+  const options = { addresses, db, redis, seals, objects, key, log: silentLog, now: () => new Date() };
   await ensurePartitions(db, new Date('2025-01-01'), 1);
   await running.store(...entries.slice(0, 4));
   await running.store(...entries.slice(4));

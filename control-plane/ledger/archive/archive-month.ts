@@ -10,6 +10,7 @@ import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
 import { type ObjectStore, ObjectsUnavailableError } from '../../shared/objects/objects.ts';
 import type { FaultKind } from '../integrity/acknowledge.ts';
 import { checkBatchPage } from '../integrity/check-batches.ts';
@@ -24,6 +25,7 @@ import { archivedFact, tellLogs } from './tell-logs.ts';
 import { accountsOf, writeEntries, writeRows } from './write-files.ts';
 
 export interface ArchiveOptions {
+  readonly addresses: Context['addresses'];
   readonly db: Database;
   readonly log: Logger;
   readonly now: () => Date;

@@ -11,7 +11,7 @@ import { oneOfEach } from '@gw/testing/cases';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
-import { roundAtOnce, settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
+import { addresses, roundAtOnce, settleAnyAge, silentLog } from '@gw/testing/control-plane/fixtures';
 import { startBucket, type TestBucket } from '@gw/testing/control-plane/s3-server';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
@@ -50,7 +50,8 @@ const nobody = { all: false, accounts: new Set<string>() };
 const options = (changes: Partial<ArchiveOptions> = {}): ArchiveOptions => {
   const { databases, redis, seals } = running.stores;
   const held = async () => nobody;
-  return { db: databases.ledger, redis, seals, log: silentLog, now: () => new Date(), objects, key, held, ...changes };
+  const now = () => new Date();
+  return { addresses, db: databases.ledger, redis, seals, log: silentLog, now, objects, key, held, ...changes };
 };
 const accountId = 'acct_demo_audit';
 const at = (month: string, n: number) => new Date(Date.parse(`${month}-10T00:00:00Z`) + n * 3_600_000).toISOString();

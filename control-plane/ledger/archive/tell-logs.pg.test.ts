@@ -10,7 +10,7 @@ import { verifyPack } from '@gw/evidence/verify';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import { startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
-import { roundAtOnce, silentLog } from '@gw/testing/control-plane/fixtures';
+import { addresses, roundAtOnce, silentLog } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { forFile } from '@gw/testing/for-file';
@@ -37,7 +37,8 @@ const options = (): ArchiveOptions => {
   const { databases, redis, seals } = running.stores;
   const { objects } = running.context;
   const held = async () => ({ all: false, accounts: new Set<string>() });
-  return { db: databases.ledger, redis, seals, log: silentLog, now: () => new Date(), objects, key, held };
+  const now = () => new Date();
+  return { addresses, db: databases.ledger, redis, seals, log: silentLog, now, objects, key, held };
 };
 const entriesOf = (month: string, count: number, accountId: string): Entry[] =>
   Array.from({ length: count }, (_, n) => entryFrom(callAt(`${month}-1${n}T10:00:00Z`), { accountId }));

@@ -4,7 +4,7 @@ import { type VerifyOptions, verifyPack } from '@gw/evidence/verify';
 import { cases, isLongRun } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
-import { testSeals } from '@gw/testing/control-plane/fixtures';
+import { addresses, testSeals } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
 import fc from 'fast-check';
@@ -79,7 +79,7 @@ class History {
   }
 
   append(db = running.stores.db): Promise<void> {
-    return appendReceipts({ db, now: () => new Date(clock), key, seals: testSeals });
+    return appendReceipts({ addresses, db, now: () => new Date(clock), key, seals: testSeals });
   }
 
   /** Ends in front of one of its statements, as a process does that is killed. */

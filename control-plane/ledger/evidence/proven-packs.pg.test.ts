@@ -1,7 +1,7 @@
 /** Whoever kept a checkpoint finds in the next pack how somebody with the database has altered the ledger since. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
-import { checkCheckpoint } from '@gw/evidence/checkpoint';
+import { checkCheckpoint, logOrigin } from '@gw/evidence/checkpoint';
 import { signed } from '@gw/evidence/internals/signature';
 import { keptManifestOf, keptPackIn } from '@gw/evidence/kept-pack';
 import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
@@ -9,7 +9,7 @@ import { type VerifyOptions, verifyPack as verifyFile } from '@gw/evidence/verif
 import { oneOfEach } from '@gw/testing/cases';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom, unattended } from '@gw/testing/control-plane/calls';
-import { keepTables, ledgerTables, settleAnyAge, testSeals } from '@gw/testing/control-plane/fixtures';
+import { addresses, keepTables, ledgerTables, settleAnyAge, testSeals } from '@gw/testing/control-plane/fixtures';
 import { longPackOf } from '@gw/testing/control-plane/long-pack';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ const accountId = 'acct_proven';
 const day = { from: '2026-11-20', to: '2026-11-22' };
 const at = (minute: number) => new Date(Date.parse('2026-11-20T10:00:00Z') + minute * 60_000).toISOString();
 const entry = (minute: number): Entry => entryFrom(callAt(at(minute)), { accountId });
-const log = () => appendReceipts({ db: running.stores.db, now: () => clock, key, seals: testSeals });
+const log = () => appendReceipts({ addresses, db: running.stores.db, now: () => clock, key, seals: testSeals });
 const urnOf = ({ receipt }: Entry, version = 1) => `urn:gw:receipt:${receipt.id}:${version}`;
 
 async function packOf(body: object = {}) {
@@ -128,7 +128,8 @@ describe.each(ways)('of a pack that %s:', (_, long) => {
     expect(mismatches).toMatchObject([
       { receipt: null, field: 'log.consistency', expected: expect.stringContaining('"earlier_tree_size": 50') },
     ]);
-    const other = { ...earlier.log.checkpoint, account: 'acct_other' };
+    const account = 'acct_other';
+    const other = { ...earlier.log.checkpoint, account, origin: logOrigin(addresses.baseUrl, account) };
     const { mismatches: foreign } = await verifyPack(await nextPack(), { trust, earlier: other });
     expect(foreign.map(({ field }) => field)).toContain('earlier.signature');
   });

@@ -3,6 +3,7 @@ import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { callAt, type Entry, entryFrom, ingest, unattended } from '@gw/testing/control-plane/calls';
 import {
+  addresses,
   keepTables,
   ledgerTables,
   roundAtOnce,
@@ -27,7 +28,7 @@ const clock = new Date();
 const start = Math.floor((clock.getTime() - 40 * 3_600_000) / 3_600_000) * 3_600_000;
 const receipt = (minute: number, account = accountId): Entry =>
   entryFrom(callAt(new Date(start + minute * 60_000).toISOString()), { accountId: account });
-const append = () => appendReceipts({ db: stores.db, now: () => clock, key, seals: testSeals });
+const append = () => appendReceipts({ addresses, db: stores.db, now: () => clock, key, seals: testSeals });
 
 const entries = Array.from({ length: 600 }, (_, minute) => receipt(minute));
 let putBack: () => Promise<void>;
@@ -66,7 +67,7 @@ test('a log that is what it was has no faults, also of receipts that were settle
 const forge = async () => {
   const issued = clock;
   const forged = await signedCheckpoint(
-    { account: accountId, size: 600, root: 'ab'.repeat(32), completeUntil: issued, issued },
+    { account: accountId, baseUrl: addresses.baseUrl, size: 600, root: 'ab'.repeat(32), completeUntil: issued, issued },
     signingKeyOf('02'.repeat(32)),
   );
   await stores.tamper(

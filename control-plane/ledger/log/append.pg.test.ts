@@ -6,7 +6,7 @@ import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
 import { openDatabase } from '@gw/prisma/client';
 import { cases } from '@gw/testing/cases';
 import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
-import { startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { addresses, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
 import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ const dying = {
 };
 const clock = new Date('2026-11-22T00:00:00Z');
 const append = (by = key, db = stores.db, seals = testSeals) =>
-  appendReceipts({ db, now: () => clock, key: by, seals });
+  appendReceipts({ addresses, db, now: () => clock, key: by, seals });
 const at = (minute: number) => new Date(Date.parse('2026-11-20T10:00:00Z') + minute * 60_000).toISOString();
 const receipt = (minute: number, account = accountId, changes: object = {}): Entry =>
   entryFrom(callAt(at(minute)), { accountId: account, changes });
@@ -293,7 +293,13 @@ test('a checkpoint says before which time the log has all that was stored, and n
   expect(await checkpoints()).toMatchObject([{ complete_until: '2026-11-21T23:00:00.000Z' }]);
   // One that was held up, and an instance whose clock is behind.
   await ingest(stores.db, receipt(3));
-  await appendReceipts({ db: stores.db, now: () => new Date('2026-11-20T13:00:00Z'), key, seals: testSeals });
+  await appendReceipts({
+    addresses,
+    db: stores.db,
+    now: () => new Date('2026-11-20T13:00:00Z'),
+    key,
+    seals: testSeals,
+  });
   expect((await checkpoints()).map(({ complete_until }) => complete_until)).toEqual(
     Array.from({ length: 2 }, () => '2026-11-21T23:00:00.000Z'),
   );
@@ -343,7 +349,7 @@ test.each([
       const issued = new Date('2026-11-20T12:00:00Z');
       const root = await rootOf(stores.db, accountId, 40);
       const forged = await signedCheckpoint(
-        { account: accountId, size: 40, root, completeUntil: issued, issued },
+        { account: accountId, baseUrl: addresses.baseUrl, size: 40, root, completeUntil: issued, issued },
         signingKeyOf('02'.repeat(32)),
       );
       await stores.tamper('DELETE FROM receipt_log_checkpoints WHERE tree_size > 40');

@@ -29,7 +29,7 @@ const patient = { timeout: 60_000, maxWait: 10_000 };
 /** The receipt of a call arrives in the ledger when the call ends, so some time after the hour in which it began. */
 const restS = 900;
 
-export interface LogOptions extends Pick<Context, 'db' | 'now'> {
+export interface LogOptions extends Pick<Context, 'addresses' | 'db' | 'now'> {
   readonly seals: Seals;
   readonly key: SigningKey;
 }

@@ -18,7 +18,7 @@ import { LogBrokenError, lockLog, rootOf } from './tree.ts';
 
 export const trustIn = ({ former = [], publicJwk }: SigningKey): Trust => ({ keys: [publicJwk, ...former] });
 
-interface SignOptions extends Pick<Context, 'db' | 'now'> {
+interface SignOptions extends Pick<Context, 'addresses' | 'db' | 'now'> {
   readonly key: SigningKey;
   readonly seals: Seals;
 }
@@ -33,7 +33,7 @@ export interface Followed {
 
 /** Signs a checkpoint if the log has grown since the last one. Throws LogBrokenError if it does not go on from that. */
 export async function signCheckpoint(
-  { db, key, now, seals }: SignOptions,
+  { addresses, db, key, now, seals }: SignOptions,
   accountId: string,
   followed: Followed,
 ): Promise<void> {
@@ -45,7 +45,9 @@ export async function signCheckpoint(
     if (size === (before?.tree_size ?? 0)) return planted;
     const root = await rootOf(tx, accountId, size);
     const completeUntil = await coverage(tx, accountId, { ...followed, before });
-    const checkpoint = await signedCheckpoint({ account: accountId, size, root, completeUntil, issued: now() }, key);
+    const { baseUrl } = addresses;
+    const head = { account: accountId, baseUrl, size, root, completeUntil, issued: now() };
+    const checkpoint = await signedCheckpoint(head, key);
     await tx.$executeRaw`
       INSERT INTO receipt_log_checkpoints (account_id, tree_size, checkpoint)
       VALUES (${accountId}, ${size}, ${JSON.stringify(checkpoint)}::json)`;

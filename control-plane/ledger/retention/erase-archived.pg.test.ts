@@ -11,7 +11,7 @@ import { ensurePartitions } from '@gw/prisma/partitions';
 import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { identified, startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
-import { roundAtOnce, silentLog } from '@gw/testing/control-plane/fixtures';
+import { addresses, roundAtOnce, silentLog } from '@gw/testing/control-plane/fixtures';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { forFile } from '@gw/testing/for-file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -90,6 +90,7 @@ async function provenPack(): Promise<Record<string, unknown>> {
 test('a person, and then the account, are erased behind an archived month: no name is left, and each proof holds', async () => {
   const { databases, db, redis, seals } = running.stores;
   const options = {
+    addresses,
     db: databases.ledger,
     redis,
     seals,

@@ -10,7 +10,7 @@ import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/acc
 import { runAs } from '@gw/testing/control-plane/admin';
 import { identified, startTestApp } from '@gw/testing/control-plane/app';
 import { callAt, entryFrom } from '@gw/testing/control-plane/calls';
-import { nameKeys, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
+import { addresses, nameKeys, silentLog, testSeals } from '@gw/testing/control-plane/fixtures';
 import { applicant, declaration } from '@gw/testing/control-plane/onboarding';
 import { bytesOf } from '@gw/testing/evidence/made-packs';
 import { forFile } from '@gw/testing/for-file';
@@ -76,6 +76,7 @@ async function northwind(account: string) {
   );
   await running.store(...entries);
   await appendReceipts({
+    addresses,
     db: running.stores.db,
     now: () => clock,
     key: signingKeyOf('e1'.repeat(32)),
