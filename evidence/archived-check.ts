@@ -6,12 +6,11 @@
  */
 import { archivedHash, archivedMonthIn } from './archived-month.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { hasAllOfItsTime, timeOf } from './log-entries.ts';
+import { hasAllOfItsTime, type ProvenEntry, timeOf } from './log-entries.ts';
 import { isIncluded } from './merkle.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 
-interface Proven {
-  readonly index: number;
+interface Proven extends ProvenEntry {
   readonly month: string;
   readonly receipts: number;
 }
@@ -72,8 +71,15 @@ function provenIn(each: unknown, { account }: Node, checkpoint: Checkpoint | nul
   const said = archivedMonthIn(stated);
   if (said === null || said.account !== account || checkpoint === null) return null;
   const { root_hash: root, tree_size: size } = checkpoint;
-  if (!isIncluded(archivedHash(said), { index, path, size, root })) return null;
-  return { index: Number(index), month: said.month, receipts: said.receipts };
+  const leaf = archivedHash(said);
+  if (!isIncluded(leaf, { index, path, size, root })) return null;
+  return { index: Number(index), leaf, month: said.month, receipts: said.receipts };
+}
+
+/** The entries of archived months that a pack proves, whatever else it says. */
+export function archivedPlaces(head: Node, checkpoint: Checkpoint): ProvenEntry[] {
+  const stated = isNode(head.log) && Array.isArray(head.log.archived) ? head.log.archived : [];
+  return stated.slice(0, mostMonths).flatMap((each) => provenIn(each, head, checkpoint) ?? []);
 }
 
 /** Whether the period of the pack has the whole month. */

@@ -13,6 +13,7 @@ import { isConsistent } from './merkle.ts';
 import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
 import { maySettle } from './settled.ts';
 import { checkSignature, type Trust } from './signature.ts';
+import { StoryCheck, twoStories } from './two-stories.ts';
 
 interface CheckedPack {
   readonly head: Node;
@@ -33,6 +34,7 @@ export class EarlierCheck {
   readonly #earlier: unknown;
   readonly #kept: Checkpoint | null;
   readonly #pack: KeptReceipts | null;
+  readonly #stories: StoryCheck | null;
   readonly #late = new CappedList<string>();
   readonly #settled = new CappedList<string>();
 
@@ -41,11 +43,14 @@ export class EarlierCheck {
     this.#earlier = earlier;
     this.#pack = pack === null ? null : new KeptReceipts(pack);
     this.#kept = checkpointIn(pack === null ? earlier : isNode(pack.head.log) ? pack.head.log.checkpoint : null);
+    this.#stories = pack === null || this.#kept === null ? null : new StoryCheck(pack, this.#kept);
   }
 
-  add(entry: Entry): void {
+  /** `size`: the entries of the log of the pack; 0: it has no log. */
+  add(entry: Entry, size: number): void {
     const id = String(entry.node.id);
     const before = this.#pack?.compare(entry.node);
+    this.#stories?.add(entry, size);
     if (isLate(entry, this.#kept)) this.#late.add(id);
     else if (before === 'new') this.#pack?.late.add(id);
     if (isSettled(entry, this.#kept)) this.#settled.add(id);
@@ -62,10 +67,11 @@ export class EarlierCheck {
     const unsound = pack === null ? [] : await faultsOf(pack.pack, now, trust, kept);
     const before = pack === null || unsound.length > 0 ? null : pack;
     const altered = before?.finish(now.head) ?? [];
+    const told = before === null ? [] : (this.#stories?.finish(now.head, now.checkpoint) ?? []);
     const lists = { late: [this.#late, before?.late], changed: [this.#settled, before?.changed] };
     const listOf = (all: readonly (CappedList<string> | undefined)[]) => all.flatMap((each) => each?.list ?? []);
     return {
-      mismatches: [...ofLog, ...unsound, ...altered],
+      mismatches: [...ofLog, ...unsound, ...told, ...altered],
       late: listOf(lists.late),
       changed: listOf(lists.changed),
       untold: [...lists.late, ...lists.changed].reduce((sum, each) => sum + (each?.untold ?? 0), 0),
@@ -160,7 +166,10 @@ function goesOn(kept: Checkpoint, { checkpoint, head: { log } }: CheckedPack): P
   }
   const [earlier, later] = [kept, checkpoint].map(({ root_hash: root, tree_size: size }) => ({ root, size }));
   if (earlier && later && isConsistent(earlier, later, isSame ? [] : path)) return [];
-  return [ofPack('log', `one that goes on from the checkpoint of ${kept.issued}`, 'another log')];
+  const { root_hash, tree_size } = checkpoint;
+  const found = isSame ? `the root ${root_hash}` : `a proof that does not lead from there to ${tree_size} entries`;
+  const order = `the root ${kept.root_hash} at ${kept.tree_size} entries, as in the checkpoint of ${kept.issued}`;
+  return [ofPack('log', order, `${found}: ${twoStories}`)];
 }
 
 /** Whether a receipt is among those that a pack was asked for, and whether that depends on its content. */

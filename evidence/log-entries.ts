@@ -6,6 +6,12 @@ import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from '
 import { maySettle } from './settled.ts';
 import type { Trust } from './signature.ts';
 
+/** An entry that leads to the root. */
+export interface ProvenEntry {
+  readonly index: number;
+  readonly leaf: string;
+}
+
 /** The entries of a version of a receipt. */
 export interface Entry {
   readonly node: Node;
@@ -16,12 +22,13 @@ export interface Entry {
   readonly indexes: readonly number[];
   /** The index of the present content; null: the log does not have it yet. */
   readonly index: number | null;
+  readonly places: readonly ProvenEntry[];
 }
 
 /** Follows the paths of a receipt to the root. */
 export function entryOf(node: Node, checkpoint: Checkpoint | null): Entry {
   const receipt = String(node.id);
-  const nothing = { node, isProven: false, indexes: [], index: null };
+  const nothing = { node, isProven: false, indexes: [], index: null, places: [] };
   if (node.log === undefined) return { ...nothing, faults: [] };
   const log = isNode(node.log) ? node.log : {};
   const { replaced = [], ...own } = log;
@@ -30,11 +37,13 @@ export function entryOf(node: Node, checkpoint: Checkpoint | null): Entry {
   const isThere = own.index !== undefined && own.index !== null;
   const fits = (leaf: string, { index, path }: Node): boolean =>
     isIncluded(leaf, { index, path, size: checkpoint.tree_size, root: checkpoint.root_hash });
-  const isProven = isThere && fits(leafOf(node), own);
+  const present = leafOf(node);
+  const isProven = isThere && fits(present, own);
   const before = replaced.map((each) => ({ ...each, leaf: replacedLeaf(each) }) as Node & { leaf: string });
+  const proven = before.filter((each) => fits(each.leaf, each));
   const faults: PackMismatch[] = [
     ...(isThere && !isProven ? [notIt(receipt, own.index)] : []),
-    ...before.flatMap((each) => (fits(each.leaf, each) ? [] : [notIt(receipt, each.index)])),
+    ...before.flatMap((each) => (proven.includes(each) ? [] : [notIt(receipt, each.index)])),
     ...before.flatMap((each, at) => {
       const next = at + 1 < before.length ? before[at + 1]?.receipt : receiptOf(node);
       if (maySettle(each.receipt, next)) return [];
@@ -48,8 +57,14 @@ export function entryOf(node: Node, checkpoint: Checkpoint | null): Entry {
     isProven,
     indexes: numbers.toSorted((a, b) => a - b),
     index: isThere ? Number(own.index) : null,
+    places: [...proven, ...(isProven ? [{ index: own.index, leaf: present }] : [])].map(placeOf),
   };
 }
+
+const placeOf = ({ index, leaf }: { readonly index?: unknown; readonly leaf: string }): ProvenEntry => ({
+  index: Number(index),
+  leaf,
+});
 
 /** A receipt can be settled a few times, and facts that come late can make further entries. */
 const mostSteps = 8;

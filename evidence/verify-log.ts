@@ -59,7 +59,7 @@ export class LogCheck {
     if (isOverdue(entry, checkpoint, head)) this.#unlogged.add(String(node.id));
     for (const index of entry.indexes) this.#indexes.add(index);
     this.#archived.add(node);
-    this.#since?.add(entry);
+    this.#since?.add(entry, checkpoint?.tree_size ?? 0);
     return entry.faults;
   }
 

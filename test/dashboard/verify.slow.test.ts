@@ -137,7 +137,7 @@ describe.skipIf(chromium === null)(`verifying a pack in the dashboard${howToGetC
     await evidence.closeWindow();
     await verify(one.next, other.first);
     await evidence.says('The pack does not hold');
-    await evidence.says('another log');
+    await evidence.says('the log tells two stories');
     await evidence.closeWindow();
     // Nor does a log become shorter.
     await verify(one.first, one.next);

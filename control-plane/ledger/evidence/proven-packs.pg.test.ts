@@ -352,7 +352,8 @@ describe.each(ways)('of a pack that %s:', (_, long) => {
     const pack = await nextPack();
     expect((await verifyPack(pack, { trust })).mismatches).toEqual([]);
     const { mismatches } = await verified(pack);
-    expect(mismatches).toContainEqual(expect.objectContaining({ receipt: null, field: 'log', found: 'another log' }));
+    const found = expect.stringContaining('the log tells two stories');
+    expect(mismatches).toContainEqual(expect.objectContaining({ receipt: null, field: 'log', found }));
     expect(mismatches).toContainEqual(expect.objectContaining({ receipt: urnOf(first()), found: 'nothing' }));
   });
 

@@ -177,7 +177,7 @@ export const forgeries = {
       'reviews',
       'cut the log, and make it anew',
       'pack',
-      'another log',
+      'the log tells two stories',
       {
         tried: ['control-plane/ledger/evidence/proven-packs.pg.test.ts', 'a log that was made anew, with keys and all'],
       },
