@@ -107,6 +107,11 @@ function addVerify({ ends, program }: Program): void {
     .option('--jwks <file>', 'the key set of the gateway, saved from /.well-known/jwks.json')
     .option('--key <thumbprint>', 'or the thumbprint (kid) of the key that must have signed the pack')
     .option(
+      '--ca <file>',
+      'certificates (PEM) of authorities: the key must have a chain to one of them, which is then trust enough without --jwks and --key',
+    )
+    .option('--tsa-ca <file>', 'certificates (PEM) of authorities that a time-stamp of the pack must lead to')
+    .option(
       '--earlier <file>',
       'an earlier pack or checkpoint: nothing in it may be missing or changed. Request the new pack with its tree_size as "earlier_tree_size"; for a pack of more than 32 MiB only the checkpoint is used',
     )

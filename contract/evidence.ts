@@ -63,6 +63,18 @@ export const signatureSchema = z.strictObject({
   key: publicJwkSchema,
   jws: z.string().describe('Detached (RFC 7797), Ed25519'),
 });
+/** Packs, and statements on tables, are signed so. */
+export const sealSchema = signatureSchema.extend({
+  jws: z
+    .string()
+    .describe(
+      'Detached (RFC 7797), Ed25519; its header has the certificates of the key (`x5c`), if the gateway names its organisation',
+    ),
+  timestamp: z
+    .base64()
+    .optional()
+    .describe('A time-stamp (RFC 3161, DER) over `jws`; absent: no service is configured, or it did not answer'),
+});
 
 export const logPath = z.array(hash).describe('From the entry to the root');
 export const checkpointSchema = z

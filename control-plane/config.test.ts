@@ -47,14 +47,16 @@ test('problems of the counters of GPUs are reported together with the others', (
 });
 
 test('the settings of evidence packs have defaults and bounds, and what is wrong is named with an example', () => {
-  expect(loadConfig(good).packs).toEqual({ quotaBytes: 5_000_000_000, builds: 1 });
-  const set = { GW_EVIDENCE_QUOTA_MB: '1', GW_EVIDENCE_BUILDS: '0' };
-  expect(loadConfig({ ...good, ...set }).packs).toEqual({ quotaBytes: 1_000_000, builds: 0 });
+  expect(loadConfig(good).packs).toEqual({ quotaBytes: 5_000_000_000, builds: 1, timestampUrl: null });
+  const timestampUrl = 'https://tsa.example.com/tsr';
+  const set = { GW_EVIDENCE_QUOTA_MB: '1', GW_EVIDENCE_BUILDS: '0', GW_TIMESTAMP_URL: timestampUrl };
+  expect(loadConfig({ ...good, ...set }).packs).toEqual({ quotaBytes: 1_000_000, builds: 0, timestampUrl });
   for (const [name, text] of [
     ['GW_EVIDENCE_QUOTA_MB', '0'],
     ['GW_EVIDENCE_BUILDS', '17'],
     ['GW_EVIDENCE_BUILDS', '-1'],
     ['GW_EVIDENCE_KEY', 'e1'],
+    ['GW_TIMESTAMP_URL', 'http://tsa.example.com/tsr'],
   ] as const)
     expect(() => loadConfig({ ...good, [name]: text }), `${name}=${text}`).toThrow(name);
   const other = 'A'.repeat(43);

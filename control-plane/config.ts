@@ -12,10 +12,10 @@ import {
   readSettings,
   type SettingReader,
 } from '@gw/contract/internal/environment';
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { KeyRing } from '@gw/contract/internal/key-ring';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { readProbeListen } from '@gw/contract/internal/probe';
+import type { PackKey } from '@gw/evidence/seal';
 import type { ControlPlaneRole } from '@gw/prisma/roles';
 import type { HealthListeners } from '@gw/service/health';
 import type { ReplyCipher } from '@gw/service/idempotency';
@@ -49,7 +49,7 @@ export interface Config extends Required<InternalTokens> {
   readonly objects: ObjectStore;
   /** For the internal listener on `host:port`; null means plain HTTP. */
   readonly internalTls: InternalTls | null;
-  /** Certificates of Envoy whose end is watched here. */
+  /** Certificates whose end alone is watched here: that of Envoy, and that of the key of evidence. */
   readonly watchedCertificates: readonly string[];
   /** The secrets that keys are hashed with; ext-authz needs the same. */
   readonly peppers: Peppers;
@@ -66,7 +66,7 @@ export interface Config extends Required<InternalTokens> {
   /** Wraps the keys that names are encrypted with. */
   readonly nameKeys: KeyRing;
   /** Signs evidence packs. */
-  readonly evidenceKey: SigningKey;
+  readonly evidenceKey: PackKey;
   /** The settings of long packs. */
   readonly packs: PackSettings;
   /** Sources of live carbon intensity; none by default. */
@@ -102,7 +102,9 @@ export function loadConfig(environment: Environment): Config {
     objects: readObjects(settings),
     ...readInternalTokens(settings),
     internalTls,
-    watchedCertificates: [settings.optional('GW_TLS_CERT_FILE', '')].filter(Boolean),
+    watchedCertificates: ['GW_TLS_CERT_FILE', 'GW_EVIDENCE_CERTIFICATES']
+      .map((name) => settings.optional(name, ''))
+      .filter(Boolean),
     peppers: readPeppers(settings),
     replyCipher: readReplyCipher(settings),
     replyRoom: readReplyRoom(settings),

@@ -11,8 +11,9 @@ import { type KeptPack, keptManifestOf, keptPackIn } from './kept-pack.ts';
 import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, leafOf, timeOf } from './log-entries.ts';
 import { isConsistent } from './merkle.ts';
 import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
+import { checkSeal } from './seal.ts';
 import { maySettle } from './settled.ts';
-import { checkSignature, type Trust } from './signature.ts';
+import type { Trust } from './signature.ts';
 import { StoryCheck, twoStories } from './two-stories.ts';
 
 interface CheckedPack {
@@ -134,7 +135,7 @@ async function faultsOf(
   trust: Trust,
   kept: Checkpoint | null,
 ): Promise<PackMismatch[]> {
-  const signature = await checkSignature(pack.manifest, pack.signature, trust);
+  const { signature } = await checkSeal(pack.manifest, pack.signature, { issued: pack.head.issued, trust });
   if (signature === 'invalid' || signature === 'unknown_key')
     return [ofPack('earlier.signature', 'a signature of a key that is trusted', signature)];
   if (pack.head.account !== head.account)

@@ -3,7 +3,6 @@
  *
  * Invariant: the sections, one after the other in the order of `sections`, are the pack.
  */
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from './canonical.ts';
 import { Followed, type ListName, listNames } from './followed.ts';
 import { manifestOf } from './manifest.ts';
@@ -17,7 +16,7 @@ import {
   type PackLog,
 } from './pack.ts';
 import { gatewayOf, type PackedReceipt, receiptNode } from './receipt-node.ts';
-import { signed } from './signature.ts';
+import { type PackKey, sealed } from './seal.ts';
 
 export const sections = ['begin', 'receipts', ...listNames, 'excluded', 'end'] as const;
 export type Section = (typeof sections)[number];
@@ -72,12 +71,12 @@ export class PackWriter {
   }
 
   /** To be called once, after the last receipt. */
-  async finish(key: SigningKey): Promise<void> {
+  async finish(key: PackKey): Promise<void> {
     const { head: follows, ...digests } = this.#followed.finish();
     const wasGeneratedBy = makingOf(gatewayOf(this.#baseUrl), follows.methodologies);
     const head = { ...follows, wasGeneratedBy };
     const manifest = manifestOf({ ...this.#begin, ...head }, digests);
-    const last = { ...head, manifest, signature: await signed(manifest, key) };
+    const last = { ...head, manifest, signature: await sealed(manifest, key) };
     this.#write('end', `],${JSON.stringify(last).slice(1)}`);
   }
 }
@@ -85,7 +84,7 @@ export class PackWriter {
 /** Resolves with the text of a pack that fits into memory. `pause`: as for `PackWriter.add`. */
 export async function packText(
   contents: PackContents,
-  key: SigningKey,
+  key: PackKey,
   pause: () => Promise<unknown> = async () => undefined,
 ): Promise<string> {
   const texts = new Map<Section, string[]>(sections.map((section) => [section, []]));

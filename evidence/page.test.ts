@@ -31,6 +31,8 @@ const head = {
 };
 const found = {
   signature: 'trusted',
+  signer: null,
+  timestamp: null,
   mismatches: [],
   receipts: 6,
   recomputed: 0,

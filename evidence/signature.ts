@@ -23,12 +23,31 @@ export interface Signed {
   readonly key: PublicJwk;
   /** Detached, compact form, over the value as JSON by RFC 8785. */
   readonly jws: string;
+  /** Only of a seal (seal.ts): a time-stamp (RFC 3161) over `jws`, DER in base64. */
+  readonly timestamp?: string;
 }
 
-const headerOf = (kid: string) => ({ alg: 'EdDSA', kid, b64: false, crit: ['b64'] });
+/** A signature that has the one form of ours. */
+export interface StatedSignature {
+  readonly signer: PublicJwk;
+  readonly jws: string;
+  /** `x5c` of the header; null: it has none. */
+  readonly certificates: readonly string[] | null;
+  readonly timestamp: string | null;
+}
 
-export async function signed(value: unknown, key: SigningKey): Promise<Signed> {
-  const head = base64url.encode(JSON.stringify(headerOf(key.publicJwk.kid)));
+const headOf = (kid: string, certificates: readonly string[] | null): string => {
+  const head = { alg: 'EdDSA', kid, b64: false, crit: ['b64'], ...(certificates !== null && { x5c: certificates }) };
+  return base64url.encode(JSON.stringify(head));
+};
+
+/** `certificates`: DER in base64, the leaf first; null: the header has none. */
+export async function signed(
+  value: unknown,
+  key: SigningKey,
+  certificates: readonly string[] | null = null,
+): Promise<Signed> {
+  const head = headOf(key.publicJwk.kid, certificates);
   const signature = await key.sign(new TextEncoder().encode(`${head}.${canonicalText(value)}`));
   return { key: key.publicJwk, jws: `${head}..${base64url.encode(signature)}` };
 }
@@ -56,16 +75,60 @@ export function trusted({ kid }: PublicJwk, trust: Trust): SignatureCheck {
   return kid === trust.thumbprint || known.includes(kid) ? 'trusted' : 'unknown_key';
 }
 
-/** Says of any `signature` what it is worth. Rejects only for an error of the program or of the platform. */
-export async function checkSignature(value: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
-  const { jws, key, ...rest } = isNode(signature) ? signature : {};
+/** Base64 in its one form, of 100,000 bytes at most. */
+const isBase64 = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= 134_000 && encodedAgain(value) === value;
+
+function encodedAgain(text: string): string | null {
+  try {
+    return btoa(atob(text));
+  } catch {
+    return null;
+  }
+}
+
+const mostCertificates = 8;
+
+/** `x5c` of any header; undefined: it is in no form of ours. */
+function certificatesIn(head: string): readonly string[] | null | undefined {
+  try {
+    const { x5c = null } = JSON.parse(new TextDecoder().decode(base64url.decode(head)));
+    if (x5c === null) return null;
+    return Array.isArray(x5c) && x5c.length > 0 && x5c.length <= mostCertificates && x5c.every(isBase64)
+      ? x5c
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the parts of any `signature`; null: it is not in the one form of ours. */
+export function statedSignature(signature: unknown): StatedSignature | null {
+  const { jws, key, timestamp, ...rest } = isNode(signature) ? signature : {};
   const signer = signerIn(key);
-  if (signer === null || typeof jws !== 'string' || Object.keys(rest).length > 0) return 'invalid';
-  const head = base64url.encode(JSON.stringify(headerOf(signer.kid)));
-  const tail = jws.slice(head.length + 2);
-  if (jws !== `${head}..${tail}` || !signatureForm.test(tail)) return 'invalid';
-  const stated = { protected: head, payload: canonicalText(value ?? null), signature: tail };
-  return (await fits(signer, stated)) ? trusted(signer, trust) : 'invalid';
+  // Nothing else may stand in it, because it would not be signed.
+  if (signer === null || typeof jws !== 'string' || Object.keys(rest).length > 0) return null;
+  if (!(timestamp === undefined || isBase64(timestamp))) return null;
+  const [head = '', tail = ''] = jws.split('..');
+  const certificates = certificatesIn(head);
+  if (certificates === undefined) return null;
+  const isOurs = jws === `${headOf(signer.kid, certificates)}..${tail}` && signatureForm.test(tail);
+  return isOurs ? { signer, jws, certificates, timestamp: timestamp ?? null } : null;
+}
+
+/** Says what a signature is worth. Rejects only for an error of the program or of the platform. */
+export async function checkStated(value: unknown, stated: StatedSignature, trust: Trust): Promise<SignatureCheck> {
+  const { jws, signer } = stated;
+  const [head = '', signature = ''] = jws.split('..');
+  const flattened = { protected: head, payload: canonicalText(value ?? null), signature };
+  return (await fits(signer, flattened)) ? trusted(signer, trust) : 'invalid';
+}
+
+/** Says the same of any `signature` without certificates and without a time-stamp, as all have but those of packs and tables. */
+export async function checkSignature(value: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
+  const stated = statedSignature(signature);
+  if (stated === null || stated.certificates !== null || stated.timestamp !== null) return 'invalid';
+  return checkStated(value, stated, trust);
 }
 
 async function fits(signer: PublicJwk, stated: Parameters<typeof flattenedVerify>[0]): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** The signed statement of the gateway about a table of receipts, which has no place for a signature itself. */
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
-import { checkSignature, type SignatureCheck, type Signed, signed, type Trust } from './signature.ts';
+import { checkSeal, noSeal, type PackKey, type SealCheck, type SealTrust, sealed } from './seal.ts';
+import type { Signed } from './signature.ts';
 
 export const tableFormat = 'gw.evidence_table/1' as const;
 
@@ -26,29 +26,29 @@ export interface TableStatement {
 
 export const signedStatement = async (
   statement: TableStatement,
-  key: SigningKey,
+  key: PackKey,
 ): Promise<TableStatement & { readonly signature: Signed }> => ({
   ...statement,
-  signature: await signed(statement, key),
+  signature: await sealed(statement, key),
 });
 
-export interface TableVerification {
-  readonly signature: SignatureCheck;
+export interface TableVerification extends SealCheck {
   readonly mismatches: readonly PackMismatch[];
   /** The statement; empty if there is none. */
   readonly statement: Node;
 }
 
 /** `sha256`: the digest of the table. `stated`: a statement, or the job that has it. */
-export async function verifyTable(sha256: string, stated: unknown, trust: Trust): Promise<TableVerification> {
+export async function verifyTable(sha256: string, stated: unknown, trust: SealTrust): Promise<TableVerification> {
   const found = isNode(stated) && isNode(stated.statement) ? stated.statement : stated;
   if (!isNode(found) || found.format !== tableFormat)
-    return { signature: 'invalid', mismatches: [ofPack('statement', tableFormat, shown(found))], statement: {} };
+    return { ...noSeal, mismatches: [ofPack('statement', tableFormat, shown(found))], statement: {} };
   const { signature, ...statement } = found;
   const isSame = statement.sha256 === sha256;
+  const { mismatches, ...seal } = await checkSeal(statement, signature, { issued: statement.issued, trust });
   return {
-    signature: await checkSignature(statement, signature, trust),
-    mismatches: isSame ? [] : [ofPack('sha256', shown(statement.sha256), sha256)],
+    ...seal,
+    mismatches: [...(isSame ? [] : [ofPack('sha256', shown(statement.sha256), sha256)]), ...mismatches],
     statement,
   };
 }

@@ -17,7 +17,7 @@ import { PackFileError, readBytes } from './pack-file.ts';
 import { amounts } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import { ListDigest } from './running-digest.ts';
-import { checkSignature, type SignatureCheck, type Trust } from './signature.ts';
+import { checkSeal, noSeal, type SealCheck, type SealTrust } from './seal.ts';
 import { withForm } from './verify-form.ts';
 import { checkAccount, checkHead, checkPeriod, type PackSubject, subjectOf } from './verify-head.ts';
 import { LogCheck, type LogVerification, noLog } from './verify-log.ts';
@@ -26,10 +26,10 @@ import { noRouting, RoutingCheck, type RoutingVerification } from './verify-rout
 import { SelectionCheck } from './verify-selection.ts';
 
 export type { PackMismatch } from './receipt-node.ts';
+export type { SealCheck, SealTrust } from './seal.ts';
 export type { Trust } from './signature.ts';
 
-export interface PackVerification {
-  readonly signature: SignatureCheck;
+export interface PackVerification extends SealCheck {
   /** The first thousand. */
   readonly mismatches: readonly PackMismatch[];
   /** How many more mismatches there are; absent: none. */
@@ -59,7 +59,7 @@ export interface VerifiedPack extends PackVerification {
 }
 
 export interface VerifyOptions {
-  readonly trust: Trust;
+  readonly trust: SealTrust;
   /** A checkpoint of the account's log, or a pack, that somebody has kept, as `earlierIn` reads it. */
   readonly earlier?: unknown;
   /** Whose pack it has to be; absent: anybody's. */
@@ -94,7 +94,7 @@ class NoPackError extends Error {
 
 const failed = (mismatch: PackMismatch): VerifiedPack => ({
   head: {},
-  signature: 'invalid',
+  ...noSeal,
   mismatches: [mismatch],
   receipts: 0,
   recomputed: 0,
@@ -195,6 +195,7 @@ class PackReading {
     if (head.format !== packFormat) throw new NoPackError('format', packFormat, head.format);
     const follows = this.#followed.finish();
     const { mismatches: ofLog, ...log } = await this.#log.finish(head, trust);
+    const { mismatches: ofSeal, ...seal } = await checkSeal(manifest, signature, { issued: head.issued, trust });
     const [mismatches, excluded] = [this.#mismatches, this.#excluded];
     const found = [
       ...checkAccount(head, account),
@@ -205,11 +206,12 @@ class PackReading {
       ...this.#selection.finish(head),
       ...checkPeriod(head, [this.#earliest, this.#latest].filter(isNode)),
       ...ofLog,
+      ...ofSeal,
     ];
     mismatches.addAll(withForm(packHeadSchema, this.#head, null, found));
     return {
       head,
-      signature: await checkSignature(manifest, signature, trust),
+      ...seal,
       mismatches: mismatches.list,
       receipts: this.#followed.versions,
       recomputed: this.#recomputed,

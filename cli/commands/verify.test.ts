@@ -10,9 +10,11 @@ import { earlierIn } from '@gw/evidence/kept-pack';
 import type { PackContents } from '@gw/evidence/pack';
 import { packText } from '@gw/evidence/pack-writer';
 import { signedStatement, tableFormat } from '@gw/evidence/table-statement';
+import { stampRequest, tokenIn } from '@gw/evidence/timestamp';
 import { verifyPack } from '@gw/evidence/verify';
 import { inCheckout } from '@gw/stack/checkout';
-import { afterAll, expect, test, vi } from 'vitest';
+import { Authority, hasOpenssl, openssl, signerExtensions, stampExtensions } from '@gw/testing/evidence/authority';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommand } from '../command-list.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
@@ -34,20 +36,67 @@ const contents: PackContents = {
 const said = async (changes: Partial<PackContents>, ...args: string[]) =>
   saidOf(await packText({ ...contents, ...changes }, key), ...args);
 
-async function saidOf(pack: string, ...args: string[]): Promise<{ code: number; out: string }> {
+function saidOf(pack: string, ...args: string[]): Promise<{ code: number; out: string }> {
   const file = join(folder, 'pack.jsonld');
   writeFileSync(file, pack);
+  return verified('verify', file, `--key=${key.publicJwk.kid}`, ...args);
+}
+
+async function verified(...args: string[]): Promise<{ code: number; out: string }> {
   let out = '';
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     out += text;
     return true;
   });
   try {
-    return { code: await runCommand(['verify', file, `--key=${key.publicJwk.kid}`, ...args]), out };
+    const code = await runCommand(args);
+    return { code, out };
   } finally {
     write.mockRestore();
   }
 }
+
+test.skipIf(!hasOpenssl)(
+  `it says for which organisation a pack was signed, and trusts a key by an authority alone${openssl}`,
+  async () => {
+    const authority = new Authority();
+    onTestFinished(() => authority.remove());
+    const extensions = signerExtensions;
+    const { der } = authority.issue('leaf', '/O=Example Cloud/CN=gw', { seed: '01'.repeat(32), extensions });
+    authority.issue('tsa', '/CN=Stamps', { extensions: stampExtensions });
+    const nonce = Uint8Array.from({ length: 8 }, (_, at) => at + 1);
+    const timestamp = async (jws: string) => {
+      const reply = authority.stamp(await stampRequest(jws, nonce), 'tsa');
+      const found = await tokenIn(new Uint8Array(reply), jws, nonce);
+      return 'token' in found ? found.token : null;
+    };
+    const pack = await packText(contents, { ...key, certificates: [der], timestamp });
+    const file = join(folder, 'sealed.jsonld');
+    writeFileSync(file, pack);
+    const root = join(authority.folder, 'root.pem');
+    const run = (...args: string[]) => verified('verify', file, ...args);
+    const stated = await run();
+    expect(stated.code).toBe(2);
+    expect(stated.out).toContain('  signed for O=Example Cloud, CN=gw (stated, not checked)\n');
+    expect(stated.out).toMatch(/ {2}time-stamped at \S+Z by CN=Stamps \(stated, not checked\)\n/);
+    const checked = await run('--ca', root, '--tsa-ca', root);
+    expect(checked.code).toBe(0);
+    expect(checked.out).toContain('  signed for O=Example Cloud, CN=gw (by a chain that you trust)\n');
+    expect(checked.out).toContain('by CN=Stamps (by a chain that you trust)\n');
+    const other = new Authority();
+    onTestFinished(() => other.remove());
+    const wrong = await run('--ca', join(other.folder, 'root.pem'));
+    expect(wrong.code).toBe(1);
+    expect(wrong.out).toContain('pack signature.x5c: expected a chain that holds, found one that leads to none');
+    expect((await run('--tsa-ca', join(other.folder, 'root.pem'))).code).toBe(1);
+    await expect(run('--ca', file)).rejects.toThrow('contains no certificate in PEM');
+    const html = join(folder, 'sealed.html');
+    await run('--ca', root, '--tsa-ca', root, '--html', html);
+    expect(readFileSync(html, 'utf8')).toContain(
+      'It is signed for O=Example Cloud, CN=gw (by a chain that you trust).',
+    );
+  },
+);
 
 test('it says whose pack it is, of what, and what is left out', async () => {
   const { code, out } = await said({});

@@ -4,8 +4,9 @@ import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
+import { sealWords } from '@gw/evidence/seal-words';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
-import type { PackVerification, Trust, VerifyOptions } from '@gw/evidence/verify';
+import type { PackVerification, SealCheck, SealTrust, Trust, VerifyOptions } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
@@ -15,6 +16,8 @@ interface Options {
   readonly url?: string;
   readonly jwks?: string;
   readonly key?: string;
+  readonly ca?: string;
+  readonly tsaCa?: string;
   readonly earlier?: string;
   readonly account?: string;
   readonly statement?: string;
@@ -26,9 +29,11 @@ interface Options {
 
 /** Resolves with the exit code. */
 export async function verify(file: string | undefined, values: Options): Promise<number> {
-  const trust: Trust = {
+  const trust: SealTrust = {
     ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
     ...(values.key !== undefined && { thumbprint: values.key }),
+    ...(values.ca !== undefined && { authorities: certificatesIn(values.ca) }),
+    ...(values.tsaCa !== undefined && { timestampAuthorities: certificatesIn(values.tsaCa) }),
   };
   const { account } = values;
   if (values.receipt !== undefined) return verifyKeptReceipt(values.receipt, values, trust);
@@ -87,7 +92,7 @@ async function verifyTable(
   const result = { ...found, mismatches };
   const lines = [
     `receipts    ${statement.receipts ?? 'unknown'}, not recomputed: a table has no lineages and no proofs`,
-    `signature   ${signatures[signature]}`,
+    ...sealText(found),
     `mismatches  ${mismatches.length}`,
     ...mismatches.map(({ expected, field, found }) => `  table ${field}: expected ${expected}, found ${found}`),
   ];
@@ -144,18 +149,32 @@ function keysIn(file: string): unknown[] {
   return found.data.keys;
 }
 
+/** DER in base64, of PEM. */
+function certificatesIn(file: string): string[] {
+  const pem = bytesIn(file).toString();
+  const found = pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
+  const certificates = [...found].map(([, lines = '']) => lines.replaceAll(/\s/g, ''));
+  if (certificates.length === 0) throw new Problem(`${file} contains no certificate in PEM.`);
+  return certificates;
+}
+
 const exitCodes: Readonly<Record<Verdict, number>> = { holds: 0, fails: 1, unauthenticated: 2, ask: 3 };
 
 const signatures: Readonly<Record<PackVerification['signature'], string>> = {
   trusted: 'by a key that you trust',
-  unauthenticated: 'unauthenticated: no trusted key was given (--jwks, --key)',
+  unauthenticated: 'unauthenticated: no trusted key was given (--jwks, --key, --ca)',
   unknown_key: 'by none of the keys that you trust',
   invalid: 'does not fit',
 };
 const mostShown = 50;
 
+const sealText = (seal: SealCheck): string[] => [
+  `signature   ${signatures[seal.signature]}`,
+  ...sealWords(seal).map((each) => `  ${each}`),
+];
+
 function textOf(result: PackVerification): string {
-  const { about, excluded, log, mismatches, onlyStated = 0, receipts, recomputed, signature } = result;
+  const { about, excluded, log, mismatches, onlyStated = 0, receipts, recomputed } = result;
   const { untold = 0, untoldExcluded = 0 } = result;
   const lines = [
     `account     ${about.account ?? 'not stated'}`,
@@ -182,7 +201,7 @@ function textOf(result: PackVerification): string {
     ...listed(log.changed, (receipt) => `${receipt} has changed since the earlier pack or checkpoint`),
     ...(log.untold === 0 ? [] : [`  and ${log.untold} more receipts that have to be asked about`]),
     ...listed(log.gaps, ([from, to]) => `the entries ${from} to ${to} are not in this pack`),
-    `signature   ${signatures[signature]}`,
+    ...sealText(result),
     `mismatches  ${mismatches.length + untold}`,
     ...listed(
       mismatches,

@@ -18,6 +18,7 @@ export const settingReaders = [
 export type SettingReaderName = (typeof settingReaders)[number];
 
 const addresses = ['GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'];
+const evidence = ['GW_EVIDENCE_BUILDS', 'GW_EVIDENCE_CERTIFICATES', 'GW_EVIDENCE_KEY', 'GW_TIMESTAMP_URL'];
 const internalTls = ['GW_INTERNAL_TLS_CERT_FILE', 'GW_INTERNAL_TLS_KEY_FILE', 'GW_INTERNAL_TLS_CA_FILE'];
 const ofEachService = [
   ...addresses,
@@ -91,10 +92,9 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_DATABASE_URL_LEDGER',
     'GW_DATABASE_URL_PEOPLE',
     'GW_DATABASE_URL_READER',
-    'GW_EVIDENCE_BUILDS',
-    'GW_EVIDENCE_KEY',
     'GW_EVIDENCE_PUBLIC_KEYS',
     'GW_EVIDENCE_QUOTA_MB',
+    ...evidence,
     'GW_FIRST_OPERATOR_CREDENTIAL',
     'GW_FIRST_OPERATOR_TOKEN',
     'GW_FIRST_OPERATOR_TOKEN_DAYS',

@@ -6,7 +6,7 @@
  */
 import { amounts } from '@gw/methodology/amounts';
 import { z } from 'zod';
-import { archivedMonthSchema, checkpointSchema, hash, logPath, signatureSchema } from '../evidence.ts';
+import { archivedMonthSchema, checkpointSchema, hash, logPath, sealSchema } from '../evidence.ts';
 import { defined } from '../internal/defined.ts';
 import { gridBases, receiptSchema } from '../receipt.ts';
 import { summed } from './measures.ts';
@@ -207,7 +207,9 @@ export const packHeadSchema = z.strictObject({
     .describe(
       'SHA-256 of each part in RFC 8785 form: of each receipt, or of each thousand in a pack of more than a thousand',
     ),
-  signature: signatureSchema.describe('The signature over the manifest in RFC 8785 form, and the public key'),
+  signature: sealSchema.describe(
+    'The signature over the manifest in RFC 8785 form, the public key, and a time-stamp if there is one',
+  ),
 });
 
 export const evidencePackSchema = packHeadSchema

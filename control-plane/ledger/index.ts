@@ -1,6 +1,6 @@
 /** The ledger: receipts in all their versions, what they are made of, and whether they are what was stored. */
 
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import type { PackKey } from '@gw/evidence/seal';
 import { createFaultLog, type FaultLog } from '@gw/service/fault-log';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -17,6 +17,7 @@ import { registerPacks } from './evidence/gauges.ts';
 import { keySetRoute, packListRoute } from './evidence/list-packs.ts';
 import { openPackPlaces, type PackPlaces } from './evidence/pack-places.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
+import { openTimestamps, type Timestamps } from './evidence/timestamps.ts';
 import type { GridSettings } from './grid/config.ts';
 import { gridOperatorRoutes } from './grid/operator-routes.ts';
 import { registerGround } from './ground/gauge.ts';
@@ -58,8 +59,10 @@ export interface LedgerServices {
   readonly deliveryMetrics: DeliveryMetrics;
   readonly faults: FaultLog;
   /** Signs evidence packs. */
-  readonly evidenceKey: SigningKey;
+  readonly evidenceKey: PackKey;
   readonly packs: PackSettings;
+  /** Null: no service stamps packs. */
+  readonly timestamps: Timestamps | null;
   /** Without the keys of the sources. */
   readonly grid: Pick<GridSettings, 'sources'>;
   /** Both listeners share them, since they bound the memory of the process. */
@@ -84,8 +87,11 @@ export function openLedger(
   }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'> &
     Required<Pick<LedgerSealsOptions, 'mayNoteFaults'>>,
 ): LedgerServices {
+  const { timestampUrl } = packs;
+  const timestamps = timestampUrl === null ? null : openTimestamps({ url: timestampUrl, log: context.log });
   return {
-    evidenceKey,
+    evidenceKey: timestamps === null ? evidenceKey : { ...evidenceKey, timestamp: timestamps.timestamp },
+    timestamps,
     grid: { sources: grid.sources },
     packs,
     packPlaces: openPackPlaces(),
@@ -156,11 +162,12 @@ export function operatorRoutes(
 export function registerMetrics(
   registry: Registry,
   { db, redis }: Context,
-  { checkPeriods, deliveryMetrics, entries, faults, seals, versionMetrics }: LedgerServices,
+  { checkPeriods, deliveryMetrics, entries, faults, seals, timestamps, versionMetrics }: LedgerServices,
 ): void {
   entries.register(registry);
   versionMetrics.register(registry);
   deliveryMetrics.register(registry);
+  timestamps?.register(registry);
   faults.register(registry);
   registerIntegrity(registry, { db, seals }, checkPeriods);
   registerWitness(registry, db);

@@ -7,7 +7,7 @@
  */
 
 import { dayMs } from '@gw/contract/internal/durations';
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import type { PackKey } from '@gw/evidence/seal';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { FaultLog } from '@gw/service/fault-log';
@@ -52,7 +52,7 @@ interface JobServices {
   readonly deliveryMetrics: DeliveryMetrics;
   readonly entries: Entries;
   /** Signs checkpoints of the log of receipts. */
-  readonly evidenceKey: SigningKey;
+  readonly evidenceKey: PackKey;
   readonly faults: FaultLog;
   readonly packs: PackSettings;
   readonly seals: Seals;

@@ -111,7 +111,7 @@ function appWith(
       people: { keys: {} as Keys },
       ledger: {
         evidenceKey: signingKeyOf('e1'.repeat(32)),
-        packs: { builds: 0, quotaBytes: 1 },
+        packs: { builds: 0, quotaBytes: 1, timestampUrl: null },
         packPlaces: openPackPlaces(),
         seals: testSeals,
         entries: testEntries,

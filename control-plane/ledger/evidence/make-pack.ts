@@ -1,10 +1,10 @@
 /** Turns stored receipts into the contents of a pack, with their lineages if they were asked for. */
 import { setImmediate } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evidence/pack';
 import { packText } from '@gw/evidence/pack-writer';
+import type { PackKey } from '@gw/evidence/seal';
 import type { Context } from '../../shared/context.ts';
 import { archivedMonths } from '../receipts/archive-notes.ts';
 import { LineageMismatchError, type ReceiptLineage, receiptLineage } from '../receipts/lineage.ts';
@@ -31,7 +31,7 @@ interface PackChoice {
 /** Resolves with the text of the pack. */
 export async function makePack(
   stores: Stores,
-  { key, ...choice }: PackChoice & { readonly key: SigningKey },
+  { key, ...choice }: PackChoice & { readonly key: PackKey },
 ): Promise<string> {
   return packText({ ...choice.about, ...(await packedOf(stores, choice)) }, key, setImmediate);
 }

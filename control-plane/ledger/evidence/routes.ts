@@ -9,8 +9,8 @@
 import { randomUUID } from 'node:crypto';
 import { apiError, fieldError } from '@gw/contract/errors';
 import { type EvidenceRequest, evidenceRequestSchema, mostReceipts, packJobSchema } from '@gw/contract/evidence';
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { evidencePackSchema } from '@gw/contract/pack/schema';
+import type { PackKey } from '@gw/evidence/seal';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ import type { Period } from './select-archived.ts';
 
 interface EvidenceServices {
   readonly seals: Seals;
-  readonly key: SigningKey;
+  readonly key: PackKey;
   readonly limits: PackLimits;
   readonly places: PackPlaces;
 }

@@ -1,6 +1,6 @@
 /** A product is what a job makes of receipts, window by window. */
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { PackAbout } from '@gw/evidence/pack';
+import type { PackKey } from '@gw/evidence/seal';
 import type { Context } from '../../../shared/context.ts';
 import type { Seals } from '../../receipts/sealed-rows.ts';
 import type { ChunkWriter } from '../chunks.ts';
@@ -9,7 +9,7 @@ import type { Window } from '../windows.ts';
 
 export interface ProductStores extends Pick<Context, 'db' | 'log' | 'objects'> {
   readonly seals: Seals;
-  readonly key: SigningKey;
+  readonly key: PackKey;
 }
 
 export interface ProductOrder {

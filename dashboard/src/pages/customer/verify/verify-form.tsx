@@ -1,6 +1,7 @@
 /** Verifies an evidence pack in this browser. */
 
 import { harmless } from '@gw/evidence/harmless';
+import { sealWords } from '@gw/evidence/seal-words';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification } from '@gw/evidence/verify';
 import { Alert, Button, Code, FileInput, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
@@ -168,6 +169,7 @@ function linesOf(found: PackVerification): string[] {
     `Selection ${about.selection}`,
     ...(about.isFiltered ? ['It is a part of the receipts: that no other belongs to it, the log does not prove.'] : []),
     texts.signatures[signature],
+    ...sealWords(found),
     `Versions of receipts: ${number(receipts)}`,
     ...(left.length === 0 ? [] : [`Left out, with a reason: ${number(left.length + (untoldExcluded ?? 0))}`]),
     ...listed(left, untoldExcluded),
