@@ -115,6 +115,11 @@ function addVerify({ ends, program }: Program): void {
       '--earlier <file>',
       'an earlier pack or checkpoint: nothing in it may be missing or changed. Request the new pack with its tree_size as "earlier_tree_size"; for a pack of more than 32 MiB only the checkpoint is used',
     )
+    .option(
+      '--witness <vkey>',
+      'the key of a witness that must have cosigned the checkpoint (name+id+key); repeatable',
+      (vkey: string, others: string[] = []) => [...others, vkey],
+    )
     .option('--account <id>', 'the account that the pack must belong to')
     .option('--recomputed', 'end with 3 unless the numbers of all receipts could be recomputed from lineages')
     .option(

@@ -141,7 +141,7 @@ export function checkpointIn(value: unknown): Checkpoint | null {
 }
 
 /** The lines behind the text that the members say. Null: the note has another text, or something else behind it. */
-function linesOf(checkpoint: Checkpoint): NoteLine[] | null {
+export function linesOf(checkpoint: Checkpoint): NoteLine[] | null {
   const head = `${noteText(checkpoint)}\n`;
   return checkpoint.note.startsWith(head) ? noteLinesIn(checkpoint.note.slice(head.length)) : null;
 }

@@ -6,8 +6,10 @@
 import { type BatchProven, checkBatchProof } from './batch-proof.ts';
 import { canonicalText } from './canonical.ts';
 import { checkCheckpoint, checkpointIn } from './checkpoint.ts';
+import { type Cosignature, checkCosignatures } from './cosignatures.ts';
 import { differences } from './differences.ts';
 import { isIncluded, leafHash } from './merkle.ts';
+import type { NoteKey } from './note.ts';
 import { isNode, type Node } from './receipt-node.ts';
 import { maySettle } from './settled.ts';
 import type { SignatureCheck, Trust } from './signature.ts';
@@ -19,7 +21,14 @@ export interface ReceiptVerification {
   /** The chain of batches; null: it is not proven there. */
   readonly batch: BatchProven | null;
   /** The log of its account; null: it is not proven there. */
-  readonly log: { readonly index: number; readonly entries: number; readonly signature: SignatureCheck } | null;
+  readonly log: {
+    readonly index: number;
+    readonly entries: number;
+    readonly origin: string;
+    readonly cosigned: readonly Cosignature[];
+    readonly unknownLines: number;
+    readonly signature: SignatureCheck;
+  } | null;
   /** Contradictions of the receipt. */
   readonly mismatches: readonly string[];
   /** States that an honest gateway can come to. */
@@ -45,6 +54,7 @@ export async function verifyReceipt(
   receipt: Node,
   { newest, proof, same }: Served,
   trust: Trust,
+  witnesses: readonly NoteKey[] = [],
 ): Promise<ReceiptVerification> {
   const of = { receipt: String(receipt.id), version: Number(receipt.version) };
   if (proof === null) return { ...of, batch: null, log: null, mismatches: [missing], notes: [] };
@@ -59,25 +69,26 @@ export async function verifyReceipt(
     const other = changed.notes.length > 0 ? [] : ['the gateway proves a receipt with other content under this id'];
     return { ...of, batch: null, log: null, mismatches: [...changed.mismatches, ...other], notes };
   }
-  const log = await logOf(leaf, proof, trust);
+  const { mismatches: ofLog, proven: log } = await logOf(leaf, proof, trust, witnesses);
   const batch = await batchOf(receipt, proof, trust);
-  const proven = {
-    batch: typeof batch === 'string' ? null : batch,
-    log: typeof log === 'string' ? null : log,
-  };
+  const proven = { batch: typeof batch === 'string' ? null : batch, log };
   const mismatches = [
     ...changed.mismatches,
-    ...[log, batch].filter((each) => typeof each === 'string'),
+    ...ofLog,
+    ...(typeof batch === 'string' ? [batch] : []),
     ...[proven.log, proven.batch].flatMap((each) => (isBad(each?.signature) ? badSignature : [])),
   ];
   const isOpen = proven.log === null && (proven.batch?.signed ?? null) === null;
-  return { ...of, ...proven, mismatches, notes: isOpen ? [...notes, notYet] : notes };
+  if (isOpen) notes.push(notYet);
+  else if (log === null && witnesses.length > 0) notes.push(notCosigned);
+  return { ...of, ...proven, mismatches, notes };
 }
 
 const missing =
   'missing: the gateway has no such receipt. Keep the file, and send it to the operator: whoever has it can show that the call was made';
 const notYet =
   'it is not signed yet: ask again in a minute. If it stays so, keep the file, and send it to the operator';
+const notCosigned = 'it is not in the log yet, whose checkpoints witnesses cosign: ask again two hours after the call';
 const badSignature = 'a signature is by none of the keys that you trust, or does not fit';
 
 const isBad = (signature: SignatureCheck | null | undefined): boolean =>
@@ -85,15 +96,24 @@ const isBad = (signature: SignatureCheck | null | undefined): boolean =>
 
 type Log = ReceiptVerification['log'];
 
-/** A text: what contradicts. */
-async function logOf(leaf: string, { checkpoint: stated, index, path }: Node, trust: Trust): Promise<Log | string> {
-  if (index === null || index === undefined) return null;
+async function logOf(
+  leaf: string,
+  { checkpoint: stated, index, path }: Node,
+  trust: Trust,
+  witnesses: readonly NoteKey[],
+): Promise<{ readonly proven: Log; readonly mismatches: readonly string[] }> {
+  if (index === null || index === undefined) return { proven: null, mismatches: [] };
   const checkpoint = checkpointIn(stated);
-  if (checkpoint === null) return 'the log has no checkpoint in a known form';
-  const { root_hash: root, tree_size: entries } = checkpoint;
+  if (checkpoint === null) return { proven: null, mismatches: ['the log has no checkpoint in a known form'] };
+  const { origin, root_hash: root, tree_size: entries } = checkpoint;
   if (!isIncluded(leaf, { index, path, size: entries, root }))
-    return 'it is not the entry of the log that it is said to be';
-  return { index: Number(index), entries, signature: await checkCheckpoint(checkpoint, trust) };
+    return { proven: null, mismatches: ['it is not the entry of the log that it is said to be'] };
+  const signature = await checkCheckpoint(checkpoint, trust);
+  const { mismatches, ...cosignatures } = await checkCosignatures(checkpoint, witnesses);
+  return {
+    proven: { index: Number(index), entries, origin, ...cosignatures, signature },
+    mismatches: mismatches.map(({ expected, found }) => `its checkpoint needs ${expected}, and has ${found}`),
+  };
 }
 
 async function batchOf(receipt: Node, proof: Node, trust: Trust): Promise<BatchProven | string | null> {

@@ -7,9 +7,11 @@
 import { ArchivedCheck } from './archived-check.ts';
 import { CappedList } from './capped-list.ts';
 import { type Checkpoint, checkpointIn } from './checkpoint.ts';
+import { type Cosignature, checkCosignatures } from './cosignatures.ts';
 import { EarlierCheck } from './earlier-check.ts';
 import { IndexRuns } from './index-runs.ts';
 import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, timeOf } from './log-entries.ts';
+import type { NoteKey } from './note.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import type { Trust } from './signature.ts';
 
@@ -32,6 +34,12 @@ export interface LogVerification {
   readonly gaps: readonly (readonly [number, number])[];
   /** The archived months that the log proves, as `2025-01`. */
   readonly archived: readonly string[];
+  /** The origin of the log, by which witnesses know it; null: there is no checkpoint. */
+  readonly origin: string | null;
+  /** The witnesses that were asked for and have cosigned the checkpoint. */
+  readonly cosigned: readonly Cosignature[];
+  /** How many more lines its note has, of keys that nobody has named: they show nothing. */
+  readonly unknownLines: number;
   /** Why there are no proofs, in the gateway's words. */
   readonly fault: string | null;
 }
@@ -67,7 +75,8 @@ export class LogCheck {
     if (log_index !== undefined) this.#indexes.add(log_index);
   }
 
-  async finish(head: Node, trust: Trust): Promise<LogVerification> {
+  /** `witnesses`: which have to have cosigned the checkpoint. */
+  async finish(head: Node, trust: Trust, witnesses: readonly NoteKey[] = []): Promise<LogVerification> {
     const log = logOf(head);
     const checkpoint = checkpointIn(log?.checkpoint);
     const isFaulty = checkpoint === null && head.log !== null && head.log !== undefined;
@@ -75,10 +84,12 @@ export class LogCheck {
     // A pack has the months of all times, so they say nothing of where its receipts begin and end.
     for (const { index } of archived.proven) this.#indexes.fill(index);
     const since = await this.#since?.finish({ head, checkpoint }, trust);
+    const { mismatches: uncosigned, ...cosignatures } = await checkCosignatures(checkpoint, witnesses);
     return {
       mismatches: [
         ...(isFaulty ? [ofPack('log', 'a checkpoint of the log of the account', shown(head.log))] : []),
         ...(checkpoint === null ? [] : await checkSigned(checkpoint, head, trust, 'log.checkpoint')),
+        ...uncosigned,
         ...archived.mismatches,
         ...(since?.mismatches ?? []),
       ],
@@ -89,6 +100,8 @@ export class LogCheck {
       untold: this.#unlogged.untold + (since?.untold ?? 0),
       gaps: hasAllOfItsTime(head) ? this.#indexes.gaps() : [],
       archived: archived.proven.map(({ month }) => month),
+      origin: checkpoint?.origin ?? null,
+      ...cosignatures,
       fault: typeof log?.fault === 'string' ? log.fault : null,
     };
   }
@@ -110,5 +123,8 @@ export const noLog: Omit<LogVerification, 'mismatches'> = {
   untold: 0,
   gaps: [],
   archived: [],
+  origin: null,
+  cosigned: [],
+  unknownLines: 0,
   fault: null,
 };

@@ -13,6 +13,7 @@ import { checkManifest } from './differences.ts';
 import { Followed, type FollowedHead, listNames, listPart } from './followed.ts';
 import { type JsonPart, jsonParts, parsePart } from './json-parts.ts';
 import { manifestOf } from './manifest.ts';
+import type { NoteKey } from './note.ts';
 import { PackFileError, readBytes } from './pack-file.ts';
 import { amounts } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
@@ -62,6 +63,8 @@ export interface VerifyOptions {
   readonly trust: SealTrust;
   /** A checkpoint of the account's log, or a pack, that somebody has kept, as `earlierIn` reads it. */
   readonly earlier?: unknown;
+  /** The witnesses that have to have cosigned the checkpoint. */
+  readonly witnesses?: readonly NoteKey[];
   /** Whose pack it has to be; absent: anybody's. */
   readonly account?: string;
   /** Gets an error of this program. The pack then counts as one that does not hold. */
@@ -191,10 +194,10 @@ class PackReading {
 
   async finish(): Promise<VerifiedPack> {
     const { manifest, signature, ...head } = this.#head;
-    const { account, trust } = this.#options;
+    const { account, trust, witnesses } = this.#options;
     if (head.format !== packFormat) throw new NoPackError('format', packFormat, head.format);
     const follows = this.#followed.finish();
-    const { mismatches: ofLog, ...log } = await this.#log.finish(head, trust);
+    const { mismatches: ofLog, ...log } = await this.#log.finish(head, trust, witnesses);
     const { mismatches: ofSeal, ...seal } = await checkSeal(manifest, signature, { issued: head.issued, trust });
     const [mismatches, excluded] = [this.#mismatches, this.#excluded];
     const found = [

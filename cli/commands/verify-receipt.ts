@@ -4,9 +4,11 @@ import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
 import type { ReceiptVerification, Served } from '@gw/evidence/kept-receipt';
+import type { NoteKey } from '@gw/evidence/note';
 import type { Verdict } from '@gw/evidence/verdict';
 import type { Trust } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
+import { cosignedText } from './witnesses.ts';
 
 export interface ReceiptOptions {
   /** The kept file, as JSON. */
@@ -18,6 +20,7 @@ export interface ReceiptOptions {
   /** With which the gateway at `url` is asked. */
   readonly key: string | undefined;
   readonly trust: Trust;
+  readonly witnesses: readonly NoteKey[];
 }
 
 export async function verifyKept(
@@ -32,7 +35,7 @@ export async function verifyKept(
   const { id, version } = receipt;
   const served =
     options.proof === undefined ? await ask(options, String(id), Number(version)) : { proof: options.proof };
-  const result = await verifyReceipt(receipt, served, options.trust);
+  const result = await verifyReceipt(receipt, served, options.trust, options.witnesses);
   return { verdict: receiptVerdict(result), result, text: textOf(result) };
 }
 
@@ -113,6 +116,7 @@ function textOf({ batch, log, mismatches, notes, receipt, version }: ReceiptVeri
     log === null
       ? 'log         not in it yet'
       : `log         at index ${log.index} of ${log.entries}, ${signatures[log.signature]}`,
+    ...(log === null ? [] : [`  of ${log.origin}`, ...cosignedText(log)]),
     ...notes.map((note) => `  ${note}`),
     `mismatches  ${mismatches.length}`,
     ...mismatches.map((mismatch) => `  ${mismatch}`),

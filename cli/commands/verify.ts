@@ -9,6 +9,7 @@ import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification, SealCheck, SealTrust, Trust, VerifyOptions } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
+import { cosignedText, witnessesIn } from './witnesses.ts';
 
 interface Options {
   readonly receipt?: string;
@@ -19,6 +20,7 @@ interface Options {
   readonly ca?: string;
   readonly tsaCa?: string;
   readonly earlier?: string;
+  readonly witness?: readonly string[];
   readonly account?: string;
   readonly statement?: string;
   readonly html?: string;
@@ -36,9 +38,12 @@ export async function verify(file: string | undefined, values: Options): Promise
     ...(values.tsaCa !== undefined && { timestampAuthorities: certificatesIn(values.tsaCa) }),
   };
   const { account } = values;
-  if (values.receipt !== undefined) return verifyKeptReceipt(values.receipt, values, trust);
+  const witnesses = await witnessesIn(values.witness ?? []);
+  if (values.receipt !== undefined) return verifyKeptReceipt(values.receipt, values, { trust, witnesses });
   if (file === undefined) throw new Problem('Name the file of a pack, or of a kept receipt: --receipt FILE.');
-  const options = { trust, ...(account !== undefined && { account }) };
+  const options = { trust, witnesses, ...(account !== undefined && { account }) };
+  if (values.statement !== undefined && witnesses.length > 0)
+    throw new Problem('A table has no checkpoint that a witness could have cosigned: leave --witness out.');
   if (values.statement !== undefined) return verifyTable(file, values.statement, options, values);
   // Loaded here, so that the other commands start as fast as without them.
   const [{ earlierIn }, { verifyPack }] = await Promise.all([
@@ -56,12 +61,16 @@ export async function verify(file: string | undefined, values: Options): Promise
 const exitCode = (verdict: Verdict, isOnlyStated: boolean, { recomputed = false }: Options): number =>
   exitCodes[verdict === 'holds' && recomputed && isOnlyStated ? 'ask' : verdict];
 
-async function verifyKeptReceipt(file: string, values: Options, trust: Trust): Promise<number> {
+async function verifyKeptReceipt(
+  file: string,
+  values: Options,
+  against: Required<Pick<VerifyOptions, 'trust' | 'witnesses'>>,
+): Promise<number> {
   const { json, proof, url } = values;
   const { verifyKept } = await import('./verify-receipt.ts');
   const { result, text, verdict } = await verifyKept({
     file,
-    trust,
+    ...against,
     key: process.env.GW_KEY,
     kept: read(file),
     ...(proof !== undefined && { proof: read(proof) }),
@@ -194,6 +203,7 @@ function textOf(result: PackVerification): string {
         ]),
     ...routingText(result.routing),
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
+    ...(log.origin === null ? [] : [`  of ${log.origin}`, ...cosignedText(log)]),
     ...(log.archived.length === 0 ? [] : [`  archived months: ${log.archived.join(', ')}`]),
     ...(log.fault === null ? [] : [`  there are no proofs: ${log.fault}`]),
     ...listed(log.late, (receipt) => `${receipt} is new, and belongs before the earlier pack or checkpoint`),
