@@ -91,6 +91,7 @@ export const checkpointSchema = z
     complete_until: z.iso
       .datetime()
       .describe('All receipts of calls before this time that were stored at the time of signing are in these entries'),
+    hours_root: hash.describe('Root of the register that says which entries each hour has'),
     issued: z.iso.datetime(),
     key: publicJwkSchema,
     note: z

@@ -84,6 +84,7 @@ async function packOf({
       baseUrl: 'https://gw.example',
       size,
       root: hash({ begin: 0, end: size }),
+      hoursRoot: leaves[0] ?? '',
       completeUntil,
       issued: completeUntil,
     },

@@ -40,6 +40,8 @@ export interface LogHead {
    * enters the log later came late, or was inserted.
    */
   readonly complete_until: string;
+  /** The root of the register of its hours (hours.ts), 64 hexadecimal digits. */
+  readonly hours_root: string;
   /** RFC 3339, UTC. */
   readonly issued: string;
 }
@@ -55,7 +57,7 @@ const isTime = (value: unknown): boolean =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
 
 /** The lines of the note behind the root, `<name> <value>`, and which values are in their form. */
-const extensions = { complete_until: isTime, issued: isTime } as const;
+const extensions = { complete_until: isTime, hours_root: isHash, issued: isTime } as const;
 type Extension = keyof typeof extensions;
 const extensionNames = Object.keys(extensions) as Extension[];
 
@@ -93,6 +95,7 @@ export async function signedCheckpoint(
     account,
     baseUrl,
     completeUntil,
+    hoursRoot,
     issued,
     root,
     size,
@@ -103,6 +106,7 @@ export async function signedCheckpoint(
     readonly size: number;
     readonly root: string;
     readonly completeUntil: Date;
+    readonly hoursRoot: string;
     readonly issued: Date;
   },
   key: SigningKey,
@@ -114,6 +118,7 @@ export async function signedCheckpoint(
     tree_size: size,
     root_hash: root,
     complete_until: completeUntil.toISOString(),
+    hours_root: hoursRoot,
     issued: issued.toISOString(),
   };
   const text = noteText(head);

@@ -29,7 +29,7 @@ async function proofOf(signed: boolean, logged: boolean): Promise<Node> {
   const head = sha256Of(['gw.batch', 1, 'added', Date.parse(at), 1, 1, root, previous].join('\n'));
   const stated = await signedHead({ first: 1, last: 1, head, root_hash: leafHash(head) }, new Date(at), key);
   const baseUrl = 'https://gw.example';
-  const times = { completeUntil: new Date(at), issued: new Date(at) };
+  const times = { hoursRoot: leaf, completeUntil: new Date(at), issued: new Date(at) };
   return {
     object: 'gw.receipt_proof',
     receipt_id: 'rcpt_1',

@@ -1,6 +1,7 @@
 /** Checks, receipt by receipt, what a pack says of the log of its account. */
 import { canonicalText } from './canonical.ts';
 import { type Checkpoint, checkCheckpoint } from './checkpoint.ts';
+import { hourMs } from './hours.ts';
 import { isIncluded, leafHash } from './merkle.ts';
 import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
 import { maySettle } from './settled.ts';
@@ -93,7 +94,6 @@ export async function checkSigned(
   return [ofPack(`${field}.account`, shown(head.account), shown(checkpoint.account))];
 }
 
-const hourMs = 3_600_000;
 /** If nothing is wrong, an hour is logged a quarter of an hour after its end. */
 const patienceMs = 2 * hourMs;
 export const timeOf = (time: unknown): number => Date.parse(String(time));

@@ -10,7 +10,7 @@ import { bytesOfHex, Sha256 } from '#sha256';
 /** Returns SHA-256 over 0x00 and the UTF-8 bytes of the entry. */
 export const leafHash = (entry: string): string => new Sha256().update('\0').update(entry).hex();
 
-const pairHash = (left: string, right: string): string =>
+export const pairHash = (left: string, right: string): string =>
   new Sha256().update('\x01').update(bytesOfHex(left)).update(bytesOfHex(right)).hex();
 
 /** The root of a log without entries. */

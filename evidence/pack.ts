@@ -7,6 +7,7 @@ import { packFormat } from '@gw/contract/pack/schema';
 import { methodologyOfHash } from '@gw/methodology/methodologies';
 import type { ArchivedMonth } from './archived-month.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import type { HourLeaf } from './hours.ts';
 import { statedQuantities } from './quantities.ts';
 import { gatewayOf, type Node, type PackedReceipt, planOf } from './receipt-node.ts';
 
@@ -39,12 +40,26 @@ export interface ArchivedInLog {
   readonly month: ArchivedMonth;
 }
 
+/** An hour as a pack shows it. */
+export interface ShownHour extends HourLeaf {
+  /** The times of its calls in the order of the entries, in milliseconds since 1970, if the period begins or ends within the hour. */
+  readonly times?: readonly number[];
+}
+
+export interface PackHours {
+  readonly shown: readonly ShownHour[];
+  /** The hashes of the other parts of the register, in their order. */
+  readonly path: readonly string[];
+}
+
 /** The state of the account's log when the pack was made. */
 export interface PackLog {
   /** Null: it cannot be read. */
   readonly checkpoint: Checkpoint | null;
   /** Proves that the log continues the one of the first `from` entries; null: nobody asked for that. */
   readonly consistency: { readonly from: number; readonly path: readonly string[] } | null;
+  /** The hours of the period and the way from them to the checkpoint; absent: the pack is not of all receipts of a period. */
+  readonly hours?: PackHours;
   /** All entries of archived months, in the order of the log; absent: none. */
   readonly archived?: readonly ArchivedInLog[];
   /** Why there are no proofs, in words. */

@@ -36,6 +36,7 @@ const checkpointOf = (size: number, signer = key, account = 'acct_1'): Promise<C
       baseUrl: 'https://gw.example',
       size,
       root: hash({ begin: 0, end: size }),
+      hoursRoot: hash({ begin: 0, end: size }),
       completeUntil: completeUntil(size),
       issued: issuedAt(size),
     },

@@ -169,6 +169,20 @@ export const packHeadSchema = z.strictObject({
     .strictObject({
       checkpoint: checkpointSchema.nullable(),
       consistency: z.strictObject({ from: count, path: logPath }).nullable(),
+      hours: z
+        .strictObject({
+          shown: z.array(
+            z.strictObject({
+              hour: z.iso.datetime(),
+              ranges: z.array(z.tuple([count, count])),
+              times_digest: hash,
+              times: z.array(count).optional(),
+            }),
+          ),
+          path: z.array(hash),
+        })
+        .optional()
+        .describe('Which entries the hours of the period have; absent: the pack is not of all receipts of a period'),
       archived: z
         .array(z.strictObject({ ...place, month: archivedMonthSchema }))
         .optional()

@@ -51,7 +51,7 @@ async function proofOf(index: number, count: number, replaces: string | null) {
   const head = await signedHead({ first: 17, last: 56, head: previous, root_hash: minute.root }, new Date(at), key);
   const log = tree(own, index, count);
   const baseUrl = 'https://gw.example';
-  const times = { completeUntil: new Date(at), issued: new Date(at) };
+  const times = { hoursRoot: log.root, completeUntil: new Date(at), issued: new Date(at) };
   return {
     object: 'gw.receipt_proof',
     receipt_id: receipt.id,

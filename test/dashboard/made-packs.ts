@@ -7,7 +7,7 @@ import { signedCheckpoint } from '@gw/evidence/checkpoint';
 import { consistencySpans, inclusionSpans, leafHash } from '@gw/evidence/merkle';
 import { packText } from '@gw/evidence/pack-writer';
 import { inCheckout } from '@gw/stack/checkout';
-import { spanHashOf } from '@gw/testing/evidence/made-packs';
+import { registerOf, spanHashOf } from '@gw/testing/evidence/made-packs';
 
 const key = signingKeyOf('01'.repeat(32));
 /** As somebody would have it from elsewhere. */
@@ -32,7 +32,9 @@ export async function madePacks(
   const packOf = async (day: number, begin: number, end: number): Promise<string> => {
     const signed = { completeUntil: at(day + 1, 0), issued: at(day + 1, 1) };
     const root = hash({ begin: 0, end });
-    const checkpoint = await signedCheckpoint({ account, baseUrl, size: end, root, ...signed }, key);
+    const register = registerOf(receipts.slice(0, end).map(({ created_at }) => created_at));
+    const hoursRoot = register.root;
+    const checkpoint = await signedCheckpoint({ account, baseUrl, size: end, root, hoursRoot, ...signed }, key);
     const [from, to] = [at(day, 0), at(day + 1, 0)];
     const about = { id: '00000000-0000-4000-8000-000000000001', issuedAt: at(2, 0), baseUrl };
     const contents = {
@@ -47,6 +49,7 @@ export async function madePacks(
       }),
       log: {
         checkpoint,
+        hours: register.hours({ from: from.toISOString(), to: to.toISOString() }),
         consistency: begin === 0 ? null : { from: begin, path: consistencySpans(begin, end).map(hash) },
       },
     };

@@ -187,6 +187,7 @@ export const ledgerTables = [
   'receipt_replacements',
   'receipt_log',
   'receipt_log_nodes',
+  'receipt_log_hours',
   'receipt_log_checkpoints',
   'receipt_log_changes',
   'integrity_faults',

@@ -1,26 +1,22 @@
 /**
- * Adds to a pack what the log of the account proves: the newest checkpoint, the path of each receipt to its root, also of a receipt as it was
+ * Adds to a pack what the log of the account proves: the newest checkpoint, the hours of the period, the path of each receipt to its root, also of a receipt as it was
  * before it was settled, and the entries whose receipts are gone.
  *
  * Invariant: every entry that the log has of a receipt in the pack is in the pack, whatever it says.
  */
 import type { Checkpoint } from '@gw/evidence/checkpoint';
-import type { ArchivedInLog, Excluded, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
+import type { ArchivedInLog, Excluded, PackAbout, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
 import { archivedOf, isArchived, isReceipt } from '../log/archived-leaf.ts';
 import { goingOn } from '../log/routes.ts';
 import { hasCheckpoints, inclusionPaths, LogBrokenError } from '../log/tree.ts';
 import { replacedBodies } from '../receipts/read-rows.ts';
+import { readHours, shownHours } from './log-hours.ts';
 import { notGenuine } from './select.ts';
 
 type Contents = Omit<PackContents, 'log'>;
 type Proven = Pick<PackContents, 'excluded' | 'log' | 'receipts'>;
-
-interface ProofOptions {
-  readonly checkpoint: Checkpoint | null;
-  readonly earlierSize: number | null;
-}
 
 interface LogEntry {
   readonly index: number;
@@ -31,14 +27,15 @@ interface LogEntry {
   readonly content: string;
 }
 
-/** Adds the proofs to the receipts and the exclusions. `earlierSize`: prove too that the log continues the one of that size. */
+/** Adds the proofs to the receipts and the exclusions. */
 export async function withProofs(
   db: Database,
   contents: Contents,
-  { archived, checkpoint, earlierSize }: ProofOptions & { readonly archived: readonly string[] },
+  { archived, log }: { readonly archived: readonly string[]; readonly log: PackLog | null },
 ): Promise<Proven> {
-  const { accountId, excluded, receipts } = contents;
-  if (checkpoint === null) return { excluded, receipts, log: await logOf(db, accountId, { checkpoint, earlierSize }) };
+  const { excluded, receipts } = contents;
+  const checkpoint = log?.checkpoint;
+  if (!checkpoint) return { excluded, receipts, log };
   const entries = await entriesOf(db, contents, checkpoint.tree_size);
   const removed = [
     ...removedOf(contents, entries),
@@ -46,33 +43,42 @@ export async function withProofs(
   ];
   const left = [...excluded.map(markedBy(contents, entries)), ...removed];
   try {
-    const proven = await withPaths(db, contents, { checkpoint, entries });
-    return { receipts: proven, excluded: left, log: await logOf(db, accountId, { checkpoint, earlierSize }) };
+    return { receipts: await withPaths(db, contents, { checkpoint, entries }), excluded: left, log };
   } catch (error) {
     if (!(error instanceof LogBrokenError)) throw error;
     return { receipts, excluded: left, log: { checkpoint, consistency: null, fault: error.message } };
   }
 }
 
-/** Resolves with the state of the log as a whole; null: the account has no log yet. */
+/**
+ * Resolves with the state of the log as a whole; null: the account has no log yet. It is to be read before the receipts, so that whatever it counts was stored
+ * by then. `earlierSize`: prove too that the log continues the one of that size.
+ */
 export async function logOf(
   db: Database,
-  accountId: string,
-  { checkpoint, earlierSize }: ProofOptions,
+  { accountId, period, selection }: Pick<PackAbout, 'accountId' | 'period' | 'selection'>,
+  earlierSize: number | null,
 ): Promise<PackLog | null> {
+  const all = isOfSome(selection) ? null : period;
+  const { checkpoint, ...register } = await readHours(db, accountId, all);
   if (checkpoint === null) {
     if (!(await hasCheckpoints(db, accountId))) return null;
     return { checkpoint, consistency: null, fault: 'The newest checkpoint cannot be read.' };
   }
   try {
     const consistency = earlierSize === null ? null : await goingOn(db, checkpoint, earlierSize);
+    const hours = all === null ? undefined : await shownHours(db, all, { checkpoint, ...register });
     const archived = await archivedIn(db, accountId, checkpoint.tree_size);
-    return { checkpoint, consistency, ...(archived.length > 0 && { archived }) };
+    return { checkpoint, consistency, ...(hours && { hours }), ...(archived.length > 0 && { archived }) };
   } catch (error) {
     if (!(error instanceof LogBrokenError)) throw error;
     return { checkpoint, consistency: null, fault: error.message };
   }
 }
+
+/** Whether receipts were chosen by more than their times. */
+const isOfSome = (selection: Contents['selection']): boolean =>
+  ['model', 'region', 'receipt_ids'].some((filter) => selection[filter] !== undefined);
 
 /** The entries of archived months, whatever the pack was asked for: they are few. */
 async function archivedIn(db: Database, accountId: string, size: number): Promise<ArchivedInLog[]> {
@@ -101,10 +107,9 @@ async function entriesOf(
   size: number,
 ): Promise<Entries> {
   const ids = [...receipts.map(({ receipt }) => receipt.id), ...excluded.map(({ receipt_id }) => receipt_id)];
-  const isOfSome = ['model', 'region', 'receipt_ids'].some((filter) => selection[filter] !== undefined);
   // Only one of the two conditions is used, because for both Postgres would read the whole log.
   const those =
-    period === null || isOfSome
+    period === null || isOfSome(selection)
       ? Prisma.sql`receipt_id = ANY (${ids})`
       : Prisma.sql`created_at >= ${period.from} AND created_at < ${period.to}`;
   const found = await db.$queryRaw<LogEntry[]>`

@@ -1,8 +1,7 @@
 /** Turns stored receipts into the contents of a pack, with their lineages if they were asked for. */
 import { setImmediate } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
-import type { Checkpoint } from '@gw/evidence/checkpoint';
-import type { Excluded, PackAbout, PackContents, PackedReceipt } from '@gw/evidence/pack';
+import type { Excluded, PackAbout, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
 import { packText } from '@gw/evidence/pack-writer';
 import type { PackKey } from '@gw/evidence/seal';
 import type { Context } from '../../shared/context.ts';
@@ -23,9 +22,8 @@ interface PackChoice {
   readonly selected: Selected;
   readonly withLineage: boolean;
   readonly withRouting: boolean;
-  /** It was read before the receipts, so that whatever it counts was stored by then. Null: there is none yet. */
-  readonly checkpoint: Checkpoint | null;
-  readonly earlierSize: number | null;
+  /** As `logOf` has read it, before the receipts. */
+  readonly log: PackLog | null;
 }
 
 /** Resolves with the text of the pack. */
@@ -39,7 +37,7 @@ export async function makePack(
 /** Resolves with the selected receipts and the exclusions, each with its proof. */
 export async function packedOf(
   stores: Stores,
-  { about, checkpoint, earlierSize, selected, withLineage, withRouting }: PackChoice,
+  { about, log, selected, withLineage, withRouting }: PackChoice,
 ): Promise<Pick<PackContents, 'excluded' | 'log' | 'receipts'>> {
   const { excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
@@ -50,7 +48,7 @@ export async function packedOf(
     : made;
   const left = [...excluded, ...(explained?.excluded ?? [])];
   const archived = await archivedMonths(stores.db, stores.seals);
-  return withProofs(stores.db, { ...about, receipts, excluded: left }, { archived, checkpoint, earlierSize });
+  return withProofs(stores.db, { ...about, receipts, excluded: left }, { archived, log });
 }
 
 /** Parsing this many receipts takes a few milliseconds. */

@@ -17,9 +17,9 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse, whenOver } from '../../shared/replies.ts';
 import { withStrictBodies } from '../../shared/strict-body.ts';
-import { newestCheckpoint } from '../log/tree.ts';
 import type { LedgerPlace } from '../receipts/ledger-place.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
+import { logOf } from './log-proofs.ts';
 import { makePack } from './make-pack.ts';
 import { mediaTypes } from './media-types.ts';
 import type { PackPlaces } from './pack-places.ts';
@@ -72,10 +72,6 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
     try {
       const most = withLineage ? mostReceipts.withLineage : mostReceipts.plain;
       const selection = { asked, period: period.is, most };
-      // It is read before the receipts, so that whatever it counts was stored by then.
-      const checkpoint = await newestCheckpoint(stores.db, accountId);
-      const selected = await selectFew(stores, accountId, selection);
-      if (selected === null) return await enter(request, reply, { asked, period: period.is });
       const about = {
         id: randomUUID(),
         issuedAt: now(),
@@ -87,8 +83,10 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
           ...(period.is && { from: period.is.from.toISOString(), to: period.is.to.toISOString() }),
         },
       };
-      const earlierSize = asked.earlier_tree_size ?? null;
-      const choice = { about, checkpoint, earlierSize, selected, withLineage, withRouting: asked.include_routing };
+      const log = await logOf(stores.db, about, asked.earlier_tree_size ?? null);
+      const selected = await selectFew(stores, accountId, selection);
+      if (selected === null) return await enter(request, reply, { asked, period: period.is });
+      const choice = { about, log, selected, withLineage, withRouting: asked.include_routing };
       const text = await makePack(stores, { ...choice, key: services.key });
       return reply.type(mediaTypes.jsonld).header('cache-control', 'no-store').send(text);
     } finally {

@@ -67,7 +67,7 @@ test('a log that is what it was has no faults, also of receipts that were settle
 const forge = async () => {
   const issued = clock;
   const forged = await signedCheckpoint(
-    { account: accountId, baseUrl: addresses.baseUrl, size: 600, root: 'ab'.repeat(32), completeUntil: issued, issued },
+    { account: accountId, baseUrl: addresses.baseUrl, size: 600, root: 'ab'.repeat(32), hoursRoot: 'ab'.repeat(32), completeUntil: issued, issued },
     signingKeyOf('02'.repeat(32)),
   );
   await stores.tamper(
@@ -112,6 +112,26 @@ test.each<[string, string | (() => Promise<void>), string[]]>([
     'a checkpoint taken out',
     `DELETE FROM receipt_log_checkpoints WHERE account_id = '${accountId}' AND tree_size = 600`,
     [`${accountId} 600 checkpoint missing`],
+  ],
+  [
+    'an hour altered',
+    `UPDATE receipt_log_hours SET ranges = '[[0,1]]' WHERE account_id = '${accountId}' AND level = 0`,
+    [`${accountId} 0 hour altered`],
+  ],
+  [
+    'an hour taken out',
+    `DELETE FROM receipt_log_hours WHERE account_id = '${accountId}' AND level = 0`,
+    [`${accountId} 0 hour altered`, `${accountId} 60 hour altered`],
+  ],
+  [
+    'an hour put in',
+    `INSERT INTO receipt_log_hours VALUES ('${accountId}', 0, 7, sha256('x'), '[[7,1]]', repeat('0', 64))`,
+    [`${accountId} 0 hour without entries`],
+  ],
+  [
+    'an entry moved to another hour',
+    `UPDATE receipt_log SET created_at = created_at + INTERVAL '5 hours' WHERE account_id = '${accountId}' AND index = 7`,
+    [`${accountId} 602 checkpoint of other hours`],
   ],
   [
     'the audit log says another root',

@@ -1,5 +1,5 @@
 /**
- * Checks the logs of receipts: entries against receipts, nodes against entries, checkpoints against both and against the audit chain.
+ * Checks the logs of receipts: entries against receipts, nodes and hours against entries, checkpoints against all of them and against the audit chain.
  *
  * Invariant: what of a log is altered or gone is found by the account and the index of the entry (or the size of the checkpoint). A
  * receipt that is altered is not blamed on the log: the check of the receipts finds it.
@@ -17,6 +17,7 @@ import type { StoredTexts } from '../receipts/compressed-rows.ts';
 import { readRows, replacedBodies, storedColumns, textColumns } from '../receipts/read-rows.ts';
 import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
 import { archivedFaults } from './check-archived-leaves.ts';
+import { hourFaults } from './check-hours.ts';
 import { type Fault, noteFaults } from './faults.ts';
 import { goRound, type RoundPace, type RoundPlace } from './rounds.ts';
 
@@ -76,7 +77,7 @@ async function checkLogPage(stores: LogStores, { accountId, index }: LogPlace): 
     ...(await entryFaults(stores, accountId, page)),
     ...(missing.length > 0 ? [] : await nodeFaults(db, accountId, { from: index, to: end })),
     ...(await checkpointFaults(stores, accountId, { from: index, to: isLast ? null : end })),
-    ...(isLast ? await auditFaults(db, accountId) : []),
+    ...(isLast ? [...(await auditFaults(db, accountId)), ...(await hourFaults(db, accountId))] : []),
   ];
   const faults = found.map(({ fault, number }) => ({ name: accountId, number, fault }));
   const checked = page.length;

@@ -8,6 +8,7 @@ import { cases } from '@gw/testing/cases';
 import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
 import { addresses, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import { forgeAudit } from '@gw/testing/control-plane/forge-audit';
+import { registerOf } from '@gw/testing/evidence/made-packs';
 import { forFile } from '@gw/testing/for-file';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
@@ -21,6 +22,7 @@ beforeEach(() =>
     'receipts',
     'receipt_log',
     'receipt_log_nodes',
+    'receipt_log_hours',
     'receipt_log_checkpoints',
     'receipt_log_changes',
     'receipt_log_set_aside',
@@ -66,7 +68,9 @@ async function expectProven(account = accountId): Promise<void> {
   const paths = await inclusionPaths(stores.db, account, [...entries.keys()], size);
   for (const [index, { leafHash: leaf }] of entries.entries())
     expect(isIncluded(hex(leaf), { index, size, path: paths[index], root })).toBe(true);
+  const times = entries.map(({ archived, createdAt }) => (archived === null ? createdAt.toISOString() : null));
   for (const each of signed) {
+    expect(each.hours_root).toBe(registerOf(times.slice(0, each.tree_size)).root);
     expect(await checkCheckpoint(each, { thumbprint: key.publicJwk.kid })).toBe('trusted');
     const path = await consistencyPath(stores.db, account, each.tree_size, size);
     expect(isConsistent({ size: each.tree_size, root: each.root_hash }, { size, root }, path)).toBe(true);
@@ -349,7 +353,7 @@ test.each([
       const issued = new Date('2026-11-20T12:00:00Z');
       const root = await rootOf(stores.db, accountId, 40);
       const forged = await signedCheckpoint(
-        { account: accountId, baseUrl: addresses.baseUrl, size: 40, root, completeUntil: issued, issued },
+        { account: accountId, baseUrl: addresses.baseUrl, size: 40, root, hoursRoot: root, completeUntil: issued, issued },
         signingKeyOf('02'.repeat(32)),
       );
       await stores.tamper('DELETE FROM receipt_log_checkpoints WHERE tree_size > 40');
@@ -412,6 +416,89 @@ test('an account whose audit chain or log is broken holds up no other, and gets 
   await expect(append()).rejects.toThrow('The logs of 4 accounts cannot go on.');
   for (const name of accounts) expect(await checkpoints(name)).toHaveLength(name === 'acct_sound' ? 2 : 1);
   await expectProven('acct_sound');
+});
+
+const hoursOf = async () => {
+  const rows = await stores.db.receiptLogHour.findMany({ where: { level: 0 }, orderBy: { place: 'asc' } });
+  return rows.map(({ place, ranges }) => [new Date(place * 3_600_000).toISOString().slice(0, 13), ranges]);
+};
+
+test('a checkpoint says which entries each hour has, also those that came late and later versions', async () => {
+  const first = receipt(1);
+  await ingest(stores.db, first, receipt(2), receipt(61));
+  await append();
+  const { id } = first.receipt;
+  // One of an hour that had none, one that is late, and a version 2.
+  await ingest(
+    stores.db,
+    receipt(-200),
+    receipt(3),
+    entryFrom(callAt(at(1)), { accountId, changes: { id, version: 2, supersedes: 1 } }),
+  );
+  await append();
+  await ingest(stores.db, receipt(62));
+  await append();
+  expect(await hoursOf()).toEqual([
+    ['2026-11-20T06', [[3, 1]]],
+    [
+      '2026-11-20T10',
+      [
+        [0, 2],
+        [4, 2],
+      ],
+    ],
+    [
+      '2026-11-20T11',
+      [
+        [2, 1],
+        [6, 1],
+      ],
+    ],
+  ]);
+  expect(await checkpoints()).toHaveLength(3);
+  await expectProven();
+});
+
+test.each([
+  ['altered', `UPDATE receipt_log_hours SET ranges = '[[0,1]]' WHERE level = 0`],
+  ['altered with a hash that fits', `UPDATE receipt_log_hours SET hash = sha256('x') WHERE level = 0`],
+  ['altered, as is the hash of many', `UPDATE receipt_log_hours SET hash = sha256('x')`],
+  ['planted', `INSERT INTO receipt_log_hours VALUES ('${accountId}', 1, 7, sha256('x'), NULL, NULL)`],
+  ['gone', 'DELETE FROM receipt_log_hours WHERE level = 0'],
+  ['gone altogether', 'DELETE FROM receipt_log_hours'],
+])('hours that are %s in the database are never signed: they are made anew from the log', async (_, how) => {
+  await ingest(stores.db, receipt(1), receipt(61));
+  await append();
+  await stores.tamper(how);
+  await ingest(stores.db, receipt(2), receipt(62));
+  await append();
+  expect(await hoursOf()).toEqual([
+    [
+      '2026-11-20T10',
+      [
+        [0, 1],
+        [2, 1],
+      ],
+    ],
+    [
+      '2026-11-20T11',
+      [
+        [1, 1],
+        [3, 1],
+      ],
+    ],
+  ]);
+  await expectProven();
+});
+
+test('entries of other times than the last checkpoint says are not signed', async () => {
+  await ingest(stores.db, receipt(1), receipt(61));
+  await append();
+  await stores.tamper(`UPDATE receipt_log SET created_at = '${at(121)}' WHERE index = 1`);
+  await stores.tamper('DELETE FROM receipt_log_hours');
+  await ingest(stores.db, receipt(2));
+  await expect(append()).rejects.toThrow('cannot go on');
+  expect(await checkpoints()).toHaveLength(1);
 });
 
 test('the services cannot change the log, and without an entry there is no proof', async () => {

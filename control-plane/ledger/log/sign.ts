@@ -13,10 +13,14 @@ import { appendAudit } from '../../people/audit/append.ts';
 import { lastGenuine } from '../../people/audit/read.ts';
 import type { Context } from '../../shared/context.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
+import { enterHours } from './hours.ts';
 import { cleanTail, reportPlanted } from './tail.ts';
 import { LogBrokenError, lockLog, rootOf } from './tree.ts';
 
 export const trustIn = ({ former = [], publicJwk }: SigningKey): Trust => ({ keys: [publicJwk, ...former] });
+
+/** A backlog has many entries. */
+const patient = { timeout: 60_000, maxWait: 10_000 };
 
 interface SignOptions extends Pick<Context, 'addresses' | 'db' | 'now'> {
   readonly key: SigningKey;
@@ -44,9 +48,10 @@ export async function signCheckpoint(
     if (before !== null) await expectToGoOn(tx, before);
     if (size === (before?.tree_size ?? 0)) return planted;
     const root = await rootOf(tx, accountId, size);
+    const hoursRoot = await enterHours(tx, accountId, { before, size });
     const completeUntil = await coverage(tx, accountId, { ...followed, before });
     const { baseUrl } = addresses;
-    const head = { account: accountId, baseUrl, size, root, completeUntil, issued: now() };
+    const head = { account: accountId, baseUrl, size, root, hoursRoot, completeUntil, issued: now() };
     const checkpoint = await signedCheckpoint(head, key);
     await tx.$executeRaw`
       INSERT INTO receipt_log_checkpoints (account_id, tree_size, checkpoint)
@@ -60,7 +65,7 @@ export async function signCheckpoint(
       after: { tree_size: size, root_hash: root },
     });
     return planted;
-  });
+  }, patient);
   await reportPlanted(seals, accountId, planted);
 }
 

@@ -1675,10 +1675,23 @@ CREATE TABLE "receipt_log_nodes" (
   PRIMARY KEY ("account_id", "level", "index")
 );
 
+-- Which entries each hour has (level 0), and the hashes over 256 hours each (level 1). It follows from the log, so it can be made anew.
+CREATE TABLE "receipt_log_hours" (
+  "account_id" TEXT NOT NULL,
+  "level" SMALLINT NOT NULL,
+  -- Hours since 1970, or how often 256 of them.
+  "place" INTEGER NOT NULL,
+  "hash" BYTEA NOT NULL CHECK (octet_length("hash") = 32),
+  -- Of an hour: [[first index, count], …], and the digest over the times of its calls.
+  "ranges" JSON,
+  "times_digest" CHAR(64),
+  PRIMARY KEY ("account_id", "level", "place")
+);
+
 CREATE TABLE "receipt_log_checkpoints" (
   "account_id" TEXT NOT NULL,
   "tree_size" BIGINT NOT NULL,
-  -- The signed text: account, size, root hash, time and signature.
+  -- The signed text: account, size, the root hashes of the log and of its hours, times and signature.
   "checkpoint" JSON NOT NULL,
   PRIMARY KEY ("account_id", "tree_size")
 );

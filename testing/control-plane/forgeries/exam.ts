@@ -63,7 +63,7 @@ export interface Exam {
 
 const tables = [
   ...['receipts', 'receipt_replacements', 'receipt_batches', 'receipt_heads', 'integrity_faults'],
-  ...['receipt_log', 'receipt_log_nodes', 'receipt_log_checkpoints', 'receipt_log_changes'],
+  ...['receipt_log', 'receipt_log_nodes', 'receipt_log_hours', 'receipt_log_checkpoints', 'receipt_log_changes'],
   ...['call_counts', 'call_count_changes', 'witness_statements', 'witness_lives', 'witness_gaps'],
   ...['usage_minutes', 'usage_changes', 'usage_hours', 'usage_hour_changes', 'usage_days', 'usage_day_changes'],
   ...['audit', 'audit_heads', 'audit_heads_seen'],

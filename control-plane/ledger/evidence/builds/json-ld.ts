@@ -1,7 +1,6 @@
 /** Makes a signed pack. */
 import { setImmediate } from 'node:timers/promises';
 import { PackWriter, sections } from '@gw/evidence/pack-writer';
-import { newestCheckpoint } from '../../log/tree.ts';
 import { logOf } from '../log-proofs.ts';
 import { packedOf } from '../make-pack.ts';
 import { selectReceipts } from '../select.ts';
@@ -10,15 +9,13 @@ import type { Product, ProductOrder, ProductStores } from './product.ts';
 export async function jsonLdProduct(stores: ProductStores, { about, pack, writer }: ProductOrder): Promise<Product> {
   const { asked } = pack.request;
   const { accountId } = about;
-  // It is read before the receipts, so that whatever it counts was stored by then.
-  const checkpoint = await newestCheckpoint(stores.db, accountId);
   const { earlier_tree_size: earlierSize = null, include_lineage: withLineage, include_routing: withRouting } = asked;
-  const log = await logOf(stores.db, accountId, { checkpoint, earlierSize });
+  const log = await logOf(stores.db, about, earlierSize);
   const text = new PackWriter({ ...about, log }, (section, piece) => writer.write(sections.indexOf(section), piece));
   return {
     take: async (window) => {
       const selected = await selectReceipts(stores, accountId, window);
-      const choice = { selected, checkpoint, earlierSize: null, withLineage, withRouting };
+      const choice = { selected, log, withLineage, withRouting };
       const found = await packedOf(stores, { about: { ...about, period: window.period }, ...choice });
       if (found.log?.fault !== undefined)
         stores.log.error({ pack: pack.id, fault: found.log.fault }, 'an evidence pack lacks proofs');
