@@ -102,6 +102,11 @@ function addVerify({ ends, program }: Program): void {
     )
     .argument('[file]')
     .option('--receipt <file>', 'instead of a pack: a kept reply of a call, or the receipt in it')
+    .option(
+      '--reply <file>',
+      'a saved reply (JSON, the text of a stream, or its chunks as a list or as lines): whether the receipt is of this answer',
+    )
+    .option('--request <file>', 'with --reply, the body as it was sent: whether the receipt is of this request')
     .option('--proof <file>', 'its proof, saved from GET /v1/gw/receipts/{id}/proof')
     .option('--url <url>', 'or where to ask for it: the base URL of the gateway; the API key comes from GW_KEY')
     .option('--jwks <file>', 'the key set of the gateway, saved from /.well-known/jwks.json')

@@ -4,7 +4,7 @@ import { content, message } from './chat-messages.ts';
 import { toolFields } from './chat-tools.ts';
 import { gatewayFields } from './gw-options.ts';
 import { chatMetadata } from './project.ts';
-import { receiptSchema } from './receipt.ts';
+import { shownReceiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { jsonObject, maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
@@ -63,7 +63,7 @@ export const chatResponseSchema = z
       }),
     ),
     usage: usageSchema.nullish(),
-    gw: receiptSchema,
+    gw: shownReceiptSchema,
     routing_trace: routingTraceSchema,
   })
   .meta({ id: 'ChatCompletion' });
@@ -88,7 +88,7 @@ export const chatChunkSchema = z
       }),
     ),
     usage: usageSchema.nullish(),
-    gw: receiptSchema.optional(),
+    gw: shownReceiptSchema.optional(),
     routing_trace: routingTraceSchema.optional(),
   })
   .meta({ id: 'ChatCompletionChunk', description: 'The data of one server-sent event; the last one is `[DONE]`' });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { maxTexts, tokenLists } from './embeddings.ts';
 import { gatewayFields } from './gw-options.ts';
 import { otherMetadata } from './project.ts';
-import { receiptSchema } from './receipt.ts';
+import { shownReceiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema } from './sampling.ts';
 
@@ -34,7 +34,7 @@ export const completionResponseSchema = z
     model: z.string(),
     choices: z.array(z.looseObject({ index: z.int(), text: z.string(), finish_reason: z.string().nullable() })),
     usage: usageSchema.nullish(),
-    gw: receiptSchema,
+    gw: shownReceiptSchema,
     routing_trace: routingTraceSchema,
   })
   .meta({ id: 'Completion' });
@@ -43,7 +43,7 @@ export const completionResponseSchema = z
 export const completionChunkSchema = completionResponseSchema
   .extend({
     choices: z.array(z.looseObject({ index: z.int(), text: z.string(), finish_reason: z.string().nullish() })),
-    gw: receiptSchema.optional(),
+    gw: shownReceiptSchema.optional(),
     routing_trace: routingTraceSchema.optional(),
   })
   .meta({ id: 'CompletionChunk', description: 'The data of one server-sent event; the last one is `[DONE]`' });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
 import { otherMetadata } from './project.ts';
-import { receiptSchema } from './receipt.ts';
+import { shownReceiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
@@ -40,7 +40,7 @@ export const embeddingResponseSchema = z
       }),
     ),
     usage: usageSchema.nullish(),
-    gw: receiptSchema,
+    gw: shownReceiptSchema,
     routing_trace: routingTraceSchema,
   })
   .meta({ id: 'EmbeddingList' });

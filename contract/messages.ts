@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
 import { otherMetadata } from './project.ts';
-import { receiptSchema, usageReceiptSchema } from './receipt.ts';
+import { shownReceiptSchema, usageReceiptSchema } from './receipt.ts';
 import { requiredByType } from './required-by-type.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { jsonObject, maxCount, samplingFields, word } from './sampling.ts';
@@ -169,7 +169,7 @@ export const messageResponseSchema = z
     stop_reason: z.string().nullable(),
     stop_sequence: z.string().nullish(),
     usage,
-    gw: receiptSchema,
+    gw: shownReceiptSchema,
     routing_trace: routingTraceSchema,
   })
   .meta({ id: 'Message' });
@@ -179,7 +179,7 @@ export const messageEventSchema = z
   .looseObject({
     type: z.string(),
     usage: usage.partial().nullish(),
-    gw: receiptSchema.optional(),
+    gw: shownReceiptSchema.optional(),
     routing_trace: routingTraceSchema.optional(),
   })
   .meta({

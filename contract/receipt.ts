@@ -37,6 +37,9 @@ export const amount = (description: string) => z.number().nonnegative().nullable
 const newAmount = (description: string) => z.number().nonnegative().nullable().optional().describe(description);
 export const text = (description: string) => z.string().nullable().describe(description);
 export const time = (description: string) => z.iso.datetime({ precision: 3 }).nullable().describe(description);
+const sha256 = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+/** A field that older receipts do not have. */
+const saltedDigest = (description: string) => sha256.nullable().optional().describe(description);
 const tokens = (description: string) => z.int().nonnegative().nullable().describe(description);
 
 /** The description of each field is its row in docs/receipts.md and its text in the OpenAPI document. */
@@ -86,6 +89,12 @@ export const receiptSchema = z
       .describe(
         'Project that the call is charged to: that of its key, otherwise `metadata.project` of the request; null: none. Absent in receipts from before projects existed',
       ),
+    request_digest: saltedDigest(
+      'SHA-256 over the `salt` of the reply, a line feed and the body of the request as it was sent; null: no whole answer was sent, or the gateway could not read it. Absent in receipts from before calls were bound',
+    ),
+    answer_digest: saltedDigest(
+      'The same over the content of the answer as it was sent; null and absent as `request_digest`',
+    ),
     usage_source: z
       .enum(usageSources)
       .nullable()
@@ -163,9 +172,7 @@ export const receiptSchema = z
     methodology: text('Name of the formulas and constants'),
     methodology_version: text('Their version'),
     methodology_hash: text('SHA-256 over all formulas and constants'),
-    lineage_digest: z
-      .string()
-      .regex(/^sha256:[0-9a-f]{64}$/)
+    lineage_digest: sha256
       .optional()
       .describe(
         'SHA-256 over the call, the facts that all numbers follow from, and `methodology_hash`; `digest` of the lineage. Absent where there are no numbers; receipts by `ecologits-0.11.3` may lack it',
@@ -180,6 +187,19 @@ export const receiptSchema = z
   .meta({ id: 'Receipt', description: 'The environmental receipt of one call' });
 
 export type Receipt = z.infer<typeof receiptSchema>;
+
+/** The receipt in a reply. The salt is there alone: whoever has it can try out answers, so no store and no other reply has it. */
+export const shownReceiptSchema = receiptSchema
+  .extend({
+    salt: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .optional()
+      .describe(
+        'Of `request_digest` and `answer_digest`; absent where these are null. Only the reply has it, and it is no field of the receipt: the receipt is `gw` without `salt`',
+      ),
+  })
+  .meta({ id: 'ShownReceipt', description: 'The receipt of a call, as its reply has it' });
 
 /** `usage.gw`: a part of the receipt next to the token counts, since many frameworks keep only those of a reply. */
 export const usageReceiptSchema = receiptSchema
@@ -206,6 +226,8 @@ export type ReceiptHead = Pick<
   | 'usage_source'
   | 'simulated'
   | 'project'
+  | 'request_digest'
+  | 'answer_digest'
 >;
 /** The numbers of a receipt, or why there are none. */
 export type ReceiptNumbers = Omit<Receipt, keyof ReceiptHead>;

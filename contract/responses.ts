@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
 import { chatMetadata } from './project.ts';
-import { receiptSchema, usageReceiptSchema } from './receipt.ts';
+import { shownReceiptSchema, usageReceiptSchema } from './receipt.ts';
 import { responseInputItem } from './responses-input.ts';
 import { responseToolFields } from './responses-tools.ts';
 import { routingTraceSchema } from './routing-trace.ts';
@@ -76,7 +76,7 @@ const fields = {
 };
 
 export const responseSchema = z
-  .looseObject({ ...fields, gw: receiptSchema, routing_trace: routingTraceSchema })
+  .looseObject({ ...fields, gw: shownReceiptSchema, routing_trace: routingTraceSchema })
   .meta({ id: 'Response' });
 
 /**
@@ -88,7 +88,7 @@ export const responseEventSchema = z
     type: z.string(),
     sequence_number: count.nullish(),
     response: z
-      .looseObject({ ...fields, gw: receiptSchema.optional(), routing_trace: routingTraceSchema.optional() })
+      .looseObject({ ...fields, gw: shownReceiptSchema.optional(), routing_trace: routingTraceSchema.optional() })
       .optional(),
   })
   .meta({

@@ -119,7 +119,8 @@ test('nothing that a proof can be throws, and nothing of it that is other holds'
 });
 
 test('a kept reply is read as well as the receipt in it', () => {
-  expect(receiptIn({ choices: [], gw: receipt })).toBe(receipt);
-  expect(receiptIn(receipt)).toBe(receipt);
+  expect(receiptIn({ choices: [], gw: receipt })).toEqual(receipt);
+  expect(receiptIn({ choices: [], gw: { ...receipt, salt: 'ab'.repeat(16) } })).toEqual(receipt);
+  expect(receiptIn(receipt)).toEqual(receipt);
   for (const other of [null, 7, [], {}, { gw: 7 }, { gw: { id: 'x' } }]) expect(receiptIn(other)).toBeNull();
 });

@@ -35,11 +35,12 @@ export interface ReceiptVerification {
   readonly notes: readonly string[];
 }
 
-/** The receipt in a kept reply (its `gw`), or the kept receipt itself; null: neither. */
+/** The receipt in a kept reply (its `gw`) without the salt beside it, or the kept receipt itself; null: neither. */
 export function receiptIn(kept: unknown): Node | null {
   const found = isNode(kept) && isNode(kept.gw) ? kept.gw : kept;
-  const isOne = isNode(found) && found.object === 'gw.receipt' && typeof found.id === 'string';
-  return isOne && Number.isSafeInteger(found.version) ? found : null;
+  if (!isNode(found) || found.object !== 'gw.receipt' || typeof found.id !== 'string') return null;
+  const { salt: _, ...receipt } = found;
+  return Number.isSafeInteger(receipt.version) ? receipt : null;
 }
 
 export interface Served {

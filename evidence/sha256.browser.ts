@@ -13,6 +13,10 @@ export class Sha256 {
   hex(): string {
     return bytesToHex(this.#hash.digest());
   }
+
+  hexSoFar(): string {
+    return bytesToHex(this.#hash.clone().digest());
+  }
 }
 
 export const bytesOfHex = hexToBytes;

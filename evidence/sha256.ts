@@ -14,6 +14,11 @@ export class Sha256 {
   hex(): string {
     return this.#hash.digest('hex');
   }
+
+  /** The same, and more can be added. */
+  hexSoFar(): string {
+    return this.#hash.copy().digest('hex');
+  }
 }
 
 export const bytesOfHex = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

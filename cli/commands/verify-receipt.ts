@@ -2,12 +2,14 @@
 import { errorText } from '@gw/contract/internal/error-text';
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import type { AnswerCheck } from '@gw/evidence/check-answer';
 import { harmless } from '@gw/evidence/harmless';
 import type { ReceiptVerification, Served } from '@gw/evidence/kept-receipt';
 import type { NoteKey } from '@gw/evidence/note';
 import type { Verdict } from '@gw/evidence/verdict';
 import type { Trust } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
+import { holds, type KeptAnswer, linesOf } from './verify-answer.ts';
 import { cosignedText } from './witnesses.ts';
 
 export interface ReceiptOptions {
@@ -21,11 +23,15 @@ export interface ReceiptOptions {
   readonly key: string | undefined;
   readonly trust: Trust;
   readonly witnesses: readonly NoteKey[];
+  /** Null: no answer is compared. */
+  readonly answer: Pick<KeptAnswer, 'check'> | null;
 }
+
+type Result = ReceiptVerification & { readonly answer?: AnswerCheck };
 
 export async function verifyKept(
   options: ReceiptOptions,
-): Promise<{ readonly verdict: Verdict; readonly result: ReceiptVerification; readonly text: string }> {
+): Promise<{ readonly verdict: Verdict; readonly result: Result; readonly text: string }> {
   const { receiptIn, receiptVerdict, verifyReceipt } = await import('@gw/evidence/kept-receipt');
   const receipt = receiptIn(options.kept);
   if (receipt === null)
@@ -33,11 +39,27 @@ export async function verifyKept(
       `${options.file} is neither a receipt nor a reply with one in \`gw\`. Of a stream, keep the event that has \`gw\`.`,
     );
   const { id, version } = receipt;
-  const served =
-    options.proof === undefined ? await ask(options, String(id), Number(version)) : { proof: options.proof };
-  const result = await verifyReceipt(receipt, served, options.trust, options.witnesses);
-  return { verdict: receiptVerdict(result), result, text: textOf(result) };
+  const { answer, proof, trust, url, witnesses } = options;
+  if (answer !== null && proof === undefined && url === undefined) {
+    const result = { ...unproven(String(id), Number(version)), answer: answer.check };
+    return { verdict: holds(answer.check) ? 'unauthenticated' : 'fails', result, text: textOf(result) };
+  }
+  const served = proof === undefined ? await ask(options, String(id), Number(version)) : { proof };
+  const result = await verifyReceipt(receipt, served, trust, witnesses);
+  const verdict = receiptVerdict(result);
+  if (answer === null) return { verdict, result, text: textOf(result) };
+  const both = { ...result, answer: answer.check };
+  return { verdict: holds(answer.check) ? verdict : 'fails', result: both, text: textOf(both) };
 }
+
+const unproven = (receipt: string, version: number): ReceiptVerification => ({
+  receipt,
+  version,
+  batch: null,
+  log: null,
+  mismatches: [],
+  notes: ['the receipt itself was not proven: --proof FILE, or --url URL of the gateway with GW_KEY set'],
+});
 
 async function ask(
   { key, url: given }: Pick<ReceiptOptions, 'key' | 'url'>,
@@ -107,9 +129,10 @@ const signatures = {
   invalid: 'its signature does not fit',
 } as const;
 
-function textOf({ batch, log, mismatches, notes, receipt, version }: ReceiptVerification): string {
+function textOf({ answer, batch, log, mismatches, notes, receipt, version }: Result): string {
   const lines = [
     `receipt     ${receipt}, version ${version}`,
+    ...(answer === undefined ? [] : linesOf(answer)),
     batch === null
       ? 'chain       not proven'
       : `chain       since ${batch.at}, in batch ${batch.number}, ${batch.signature === null ? 'not signed yet' : signatures[batch.signature]}`,

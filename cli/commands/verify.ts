@@ -13,6 +13,8 @@ import { cosignedText, witnessesIn } from './witnesses.ts';
 
 interface Options {
   readonly receipt?: string;
+  readonly reply?: string;
+  readonly request?: string;
   readonly proof?: string;
   readonly url?: string;
   readonly jwks?: string;
@@ -66,13 +68,19 @@ async function verifyKeptReceipt(
   values: Options,
   against: Required<Pick<VerifyOptions, 'trust' | 'witnesses'>>,
 ): Promise<number> {
-  const { json, proof, url } = values;
-  const { verifyKept } = await import('./verify-receipt.ts');
+  const { json, proof, reply, request, url } = values;
+  if (request !== undefined && reply === undefined) throw new Problem('--request FILE needs --reply FILE.');
+  const [{ verifyKept }, { keptAnswer }] = await Promise.all([
+    import('./verify-receipt.ts'),
+    import('./verify-answer.ts'),
+  ]);
+  const answer = reply === undefined ? null : keptAnswer({ receipt: file, reply, request }, bytesIn);
   const { result, text, verdict } = await verifyKept({
     file,
     ...against,
     key: process.env.GW_KEY,
-    kept: read(file),
+    answer,
+    kept: answer === null ? read(file) : answer.receipt,
     ...(proof !== undefined && { proof: read(proof) }),
     ...(url !== undefined && { url }),
   });

@@ -51,6 +51,7 @@ const receiptTerms = {
   ...own('xsd:string', ['pinned_region', 'api', 'grid_zone', 'usage_source', 'energy_split', 'uncertainty_basis']),
   ...own('xsd:string', ['grid_intensity_source', 'grid_temporal_match', 'grid_basis', 'project']),
   ...own('xsd:string', ['methodology', 'methodology_version', 'methodology_hash', 'lineage_digest']),
+  ...own('xsd:string', ['request_digest', 'answer_digest']),
   ...own('xsd:string', ['degraded_reason', 'explanation']),
   boundary_excludes: { '@id': 'gw:boundary_excludes', '@type': 'xsd:string', '@container': '@set' },
   // A receipt has a number, a methodology a text.

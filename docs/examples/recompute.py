@@ -18,7 +18,7 @@ from recompute_words import EARLIER, facts_of_factors, lineage_words, receipt_wo
 # What nothing in a lineage tells. Terms of a grid value's source: no number comes of them, and the methodology has none.
 TERMS = ("licence", "date", "locator")
 # Of the reply. How a call ended is only known of one that was cut short.
-NOT_CHECKED = ["request_id"]
+NOT_CHECKED = ["request_id", "request_digest", "answer_digest"]
 ENDINGS = ["complete", "client_aborted", "upstream_error"]
 
 

@@ -13,6 +13,7 @@ import { receiptLineage } from '@gw/control-plane/internals/ledger/receipts/line
 import { restated } from '@gw/control-plane/internals/ledger/receipts/restate';
 import type { SettledReading } from '@gw/control-plane/internals/ledger/receipts/settled-grid';
 import { nextVersion } from '@gw/control-plane/internals/ledger/receipts/supersede';
+import { saltedDigest } from '@gw/evidence/answer-digest';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';
@@ -25,6 +26,8 @@ import { openLog } from '@gw/service/log';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 /** A fault of the calculation stops whoever measures or documents it. */
+/** No reply has it: nobody made these calls. */
+const salt = '0'.repeat(32);
 const onFault = (error: unknown): never => {
   throw error;
 };
@@ -172,9 +175,18 @@ function inOrder(json: string): Receipt {
   return receipt;
 }
 
+function requestOf(number: number, { boundary = 'comprehensive', model, region, tier = 'auto' }: Call) {
+  return parsedForTests({
+    ...(model !== undefined && { model }),
+    options: { tier, boundary, ...(region !== undefined && { region }) },
+    promptBytes: 1000,
+    binding: { salt, requestDigest: saltedDigest(salt, `request ${number}`) },
+  });
+}
+
 /** `number` names the call: two calls of the documentation never share it. */
 export function madeCall(number: number, call: Call): MadeCall {
-  const { model = 'sim-large', region, tier = 'auto', boundary = 'comprehensive' } = call;
+  const { model = 'sim-large', region } = call;
   const [candidate, ...others] = routeOf(model, region, call);
   const entry = { ...modelOf(model), ...call.entry };
   const identity: CallIdentity = {
@@ -182,11 +194,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     createdAt: callTime,
     project: call.project ?? null,
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    request: parsedForTests({
-      model,
-      options: { tier, boundary, ...(region !== undefined && { region }) },
-      promptBytes: 1000,
-    }),
+    request: requestOf(number, { ...call, model }),
     route: {
       model: entry,
       modelOf: () => entry,
@@ -212,6 +220,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     usage,
     upstreamLatencyS: call.latencyS ?? 14.2,
     telemetry: call.telemetry ?? null,
+    answerDigest: call.status === undefined ? saltedDigest(salt, `answer ${number}`) : null,
   } as const satisfies CallOutcome & Pick<CallFacts, 'telemetry'>;
   const made = makeReceipt(identity, outcome, onFault);
   return withLineage(

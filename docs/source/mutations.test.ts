@@ -20,6 +20,9 @@ import { kinds } from './kinds.ts';
 const unseen = [
   // The id belongs to the reply; no number or word of the calculation depends on it.
   'receipt.request_id',
+  // They are compared with the request and the answer.
+  'receipt.request_digest',
+  'receipt.answer_digest',
 ];
 /** Receipts from before there were projects have no such field, so that of a call of no project may be left out. */
 const allowedOf = ({ project }: MadeCall['receipt']): string[] => [

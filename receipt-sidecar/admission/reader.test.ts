@@ -3,6 +3,7 @@ import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contrac
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
+import { saltedDigest } from '@gw/evidence/answer-digest';
 import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
 import { cases } from '@gw/testing/cases';
 import { emptySnapshot, plainModel } from '@gw/testing/catalogue';
@@ -387,10 +388,16 @@ test('the same body has the same outcome here and on a thread', async () => {
       const large = Buffer.concat([small, Buffer.alloc(inlineBytes, 0x20)]);
       const [one, other] = [outcomeOf(await here.askBytes(at, small)), outcomeOf(await there.askBytes(at, large))];
       if ('request' in one && 'request' in other) {
-        const { promptBytes, mostPromptTokens: most } = one.request;
+        const { binding, promptBytes, mostPromptTokens: most } = one.request;
+        for (const [{ request }, bytes] of [
+          [one, small],
+          [other, large],
+        ] as const)
+          expect(request.binding?.requestDigest).toBe(saltedDigest(request.binding?.salt ?? '', bytes));
+        expect(other.request.binding?.salt).not.toBe(binding?.salt);
         expect(other.request.promptBytes).toBe(promptBytes + inlineBytes);
         expect(other.request.mostPromptTokens).toBe(most === null ? null : most + inlineBytes);
-        Object.assign(other.request, { promptBytes, mostPromptTokens: most });
+        Object.assign(other.request, { binding, promptBytes, mostPromptTokens: most });
       }
       // JSON.parse names the place at which a text ends.
       if (!isBroken) expect(other).toEqual(one);

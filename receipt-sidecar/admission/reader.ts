@@ -12,6 +12,7 @@ import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { findRules } from '@gw/policy/find-rules';
 import { verdictOf } from '@gw/policy/verdict';
+import { bound } from '../api/bound.ts';
 import { parseRequest } from '../api/parse.ts';
 import type { Catalogue } from '../catalogue/snapshot.ts';
 import { andThen, type MaybePromise } from '../wire/maybe-promise.ts';
@@ -89,7 +90,8 @@ export class RequestReader {
   }
 
   #here(asked: AdmissionRequest): MaybePromise<Result<ReadBody, ApiError>> {
-    const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts, asked.idempotencyKey !== null);
+    const { bytes, endpoint, idempotencyKey } = asked;
+    const parsed = bound(parseRequest(endpoint, bytes, inlineParts, idempotencyKey !== null), bytes);
     if (!parsed.ok && parsed.isDense) return this.#onThread(asked);
     const { caller, catalogue } = asked;
     const context = {

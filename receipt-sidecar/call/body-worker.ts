@@ -12,6 +12,7 @@ import { findRulesAtOnce } from '@gw/policy/find-rules';
 import type { RequestFacts, RequestJob } from '../admission/jobs.ts';
 import { type Reading, readParsed, type Tools } from '../admission/read.ts';
 import { eachBody } from '../api/behind.ts';
+import { bound } from '../api/bound.ts';
 import { parseRequest } from '../api/parse.ts';
 import { vocabularyOf } from '../api/tokens/vocabulary.ts';
 import { type ReplyJob, readReply } from '../reply/read-reply.ts';
@@ -53,7 +54,7 @@ async function readRequest({
     fault = errorFrames(error);
   };
   const tools: Tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now(), onFault };
-  const parsed = parseRequest(endpoint, bytes, undefined, isKeyed);
+  const parsed = bound(parseRequest(endpoint, bytes, undefined, isKeyed), bytes);
   const first = await readParsed(parsed, context, tools);
   if (first.outcome !== 'lacks') return first;
   const vocabulary = await vocabularyOf(first.tokenizer);

@@ -4,8 +4,8 @@ import type { FaultLog } from '@gw/service/fault-log';
 import type { FailedAttempts } from '../attempts/failed-attempts.ts';
 import type { LedgerWriter } from '../ledger/writer.ts';
 import type { LiveCounts } from './live.ts';
-import type { ShownReceipt } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
+import type { ShownReceipt } from './shown-receipt.ts';
 import type { UsageMetrics } from './usage-metrics.ts';
 
 export interface Recorded extends ShownReceipt {

@@ -21,16 +21,10 @@ import type { EndedBy } from './ends.ts';
 import { entryContent, type StandIn, standInOf } from './entry-content.ts';
 import { failedAttemptsMostWh } from './failed-attempts-energy.ts';
 import { footprints } from './footprint.ts';
-import {
-  type CallIdentity,
-  type CallOutcome,
-  makeReceipt,
-  modelServed,
-  notStoredReceipt,
-  type ShownReceipt,
-} from './receipt.ts';
+import { type CallIdentity, type CallOutcome, makeReceipt, modelServed, notStoredReceipt } from './receipt.ts';
 import type { StreamFacts } from './reply-facts.ts';
 import { type HeldByCall, nothingHeld, release, settleCall } from './settle-call.ts';
+import { type ShownReceipt, shownReceipt } from './shown-receipt.ts';
 import { countedReceipt } from './usage-metrics.ts';
 
 type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS' | 'failedAttemptsMostWh'>;
@@ -162,14 +156,14 @@ export class CallRecord {
     const sealed = (state: 'made' | 'shown', stated = texts, numbers = made.numbers) =>
       sealer.seal(entryContent(this.#caller, identity, { outcome, numbers }, stated), state);
     const entry = sealed('made');
-    const wanted: ShownReceipt = { gw: made.receipt, ...made.inUsage };
+    const wanted = shownReceipt(identity, outcome, made);
     const notStored = (): ShownReceipt => {
-      const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
+      const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : made;
       // The receipt has no numbers yet, although they are known.
-      const counted = { ...texts, receipt: shown.gw, assumed: settled.counted };
+      const counted = { ...texts, receipt: shown.receipt, assumed: settled.counted };
       this.#unsaved = seen ? sealed('shown', counted, null) : sealed('made', counted);
       this.#books.ledger.keep(identity.receiptId, this.#unsaved);
-      return shown;
+      return shownReceipt(identity, outcome, shown);
     };
     const stored = this.#books.ledger.finish(identity.receiptId, entry);
     const saved = stored.then((is) => {
@@ -182,8 +176,8 @@ export class CallRecord {
     return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
   }
 
-  /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
-  complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
+  /** Records a call whose reply came to its end, or to an error in its stream (`failed`). `answerDigest`: of what its client gets. */
+  complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false, answerDigest: string | null = null): Recorded {
     const counted = this.#count(said, { isWhole: !failed, isCutShort: failed });
     const isNothing = counted.usage === null && counted.unmeasured === undefined && said.otherBytes === 0;
     if (failed)
@@ -191,7 +185,8 @@ export class CallRecord {
         { status: 'upstream_error', ...counted, telemetry, isCutShort: true },
         isNothing ? 'error_reply' : 'answered',
       );
-    return this.finish({ status: 'complete', ...counted, telemetry }, isNothing ? 'nothing_generated' : 'answered');
+    const facts = { status: 'complete', ...counted, telemetry, answerDigest: answerDigest ?? null } as const;
+    return this.finish(facts, isNothing ? 'nothing_generated' : 'answered');
   }
 
   /** Counts that text came behind the receipt. */

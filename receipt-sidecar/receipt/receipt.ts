@@ -50,6 +50,8 @@ export interface CallOutcome {
   readonly isCutShort?: boolean;
   /** Wh: as `CallFacts.failedAttemptsMostWh`. */
   readonly failedAttemptsMostWh?: number | null | undefined;
+  /** Of the answer that the client gets; absent or null: the receipt is bound to none. */
+  readonly answerDigest?: string | null;
   /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
   /** Replaces the explanation in the definition of `unmeasured`. */
@@ -63,7 +65,7 @@ export const modelServed = ({ model, modelOf }: Route, servedBy: Candidate | nul
 /** Returns the members that say who called, when and where. */
 function receiptHead(
   call: CallIdentity,
-  outcome: Pick<CallOutcome, 'servedBy' | 'usage'> & { status: Receipt['status'] },
+  outcome: Pick<CallOutcome, 'answerDigest' | 'servedBy' | 'usage'> & { status: Receipt['status'] },
 ): string {
   const head: ReceiptHead = {
     id: call.receiptId,
@@ -82,9 +84,15 @@ function receiptHead(
     usage_source: usageSource(outcome.usage),
     ...simulatedBy(outcome.servedBy),
     project: call.project,
+    request_digest: bindingOf(call, outcome)?.requestDigest ?? null,
+    answer_digest: outcome.answerDigest ?? null,
   };
   return JSON.stringify(head);
 }
+
+/** Returns what binds a receipt; undefined where that has no answer. */
+export const bindingOf = ({ request }: CallIdentity, { answerDigest }: Pick<CallOutcome, 'answerDigest'>) =>
+  answerDigest ? request.binding : undefined;
 
 /** Only the kind of the provider decides, never the words of a client, a provider or a catalogue entry. */
 export const simulatedBy = (servedBy: Candidate | null): Pick<CallFacts, 'simulated'> =>
@@ -173,11 +181,6 @@ const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: C
   usage !== null &&
   (requestedTier === 'auto' || requestedTier === 'telemetry');
 
-/** The parts of a receipt that the client sees, as JSON texts. */
-export interface ShownReceipt extends UsageAdditions {
-  readonly gw: string;
-}
-
 /** A receipt of the first version, with what it was made from. */
 export interface MadeReceipt {
   /** The receipt as JSON. */
@@ -238,9 +241,9 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome, onFault: (
 }
 
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
-export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string | null): ShownReceipt {
-  const gw = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== null });
-  return { gw, ...inUsage(call, unknownNumbers) };
+export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string | null) {
+  const receipt = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== null });
+  return { receipt, inUsage: inUsage(call, unknownNumbers) };
 }
 
 /** The few numbers that stand in the `usage` of a reply, for frameworks that keep nothing else of it. */

@@ -13,9 +13,10 @@
  */
 import { type ApiError, errorBody } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { StreamEvent, StreamReader, Written } from '../api/port/shape.ts';
-import { type Additions, parseObject, withoutForgery } from '../wire/json-body.ts';
+import type { StreamReader, Written } from '../api/port/shape.ts';
+import { type Additions, parseObject } from '../wire/json-body.ts';
 import { Outbox } from '../wire/outgoing.ts';
+import { unforged } from '../wire/unforged.ts';
 import { dataEvent, isPlain, keepAlive, named } from '../wire/write-events.ts';
 import { BoundedEvents } from './bounded-events.ts';
 import { type Carrier, HeldChunks } from './held-chunks.ts';
@@ -78,8 +79,7 @@ export class EventStream {
 
   get facts(): StreamFacts {
     const telemetry = this.#options.energyReader?.said ?? null;
-    const { isWritten, said } = this.#api;
-    return { said, telemetry, isWritten, failed: this.#over === 'failed' };
+    return { said: this.#api.said, telemetry, isWritten: this.#api.isWritten, failed: this.#over === 'failed' };
   }
 
   /** Whether the last event that the client gets has been made: the end of the stream, or an error. */
@@ -158,8 +158,10 @@ export class EventStream {
 
   /** Where anything waits or has ended, text may mean more. */
   #isKnown(bytes: Buffer, name: string | null): boolean {
-    const isAmidText = !this.#api.hasBegunToEnd && !this.#finished && this.#held.isEmpty;
-    if (!isAmidText || this.#api.takeKnown(bytes, name) === null) return false;
+    if (this.#api.hasBegunToEnd || this.#finished || !this.#held.isEmpty) return false;
+    const known = this.#api.takeKnown(bytes, name);
+    if (known === null) return false;
+    this.#options.answer?.takeLetters(known.like, bytes, known.from, known.end);
     this.#send(named(bytes, this.#api.nameOf(null, name)));
     return true;
   }
@@ -168,10 +170,9 @@ export class EventStream {
     if (this.#api.isEnd(data)) return this.#ended(this.#api.endEvent);
     const value = parseObject(data, this.#options.mostParts);
     if (!value) this.#fail(streamErrors.unreadable);
-    else if (this.#api.isFailure(value, name)) {
-      const told = this.#options.refusalFor(value, this.#api.isEmpty);
-      this.#fail(told ?? failureOf(value), { text: data, value });
-    } else this.#take(bytes, data, value, name);
+    else if (this.#api.isFailure(value, name))
+      this.#fail(this.#options.refusalFor(value, this.#api.isEmpty) ?? failureOf(value), { text: data, value });
+    else this.#take(bytes, data, value, name);
   }
 
   /** `last` is the event behind which the provider says nothing more; null if it has gone out. */
@@ -188,12 +189,13 @@ export class EventStream {
   }
 
   #take(bytes: Buffer | null, data: string, value: JsonObject, name: string | null): void {
-    const event = this.#api.take(data, value, name);
+    const taken = this.#api.take(data, value, name);
     this.#options.energyReader?.takeObject(value);
-    if (event.hasText) this.#text();
-    switch (event.role) {
-      case 'dropped':
-        return;
+    if (taken.hasText) this.#text();
+    if (taken.role === 'dropped') return;
+    const event = unforged(taken);
+    if (!this.#finished) this.#options.answer?.take(event.value, name);
+    switch (taken.role) {
       case 'usage':
         // It goes on if it comes in front of the end, or behind the receipt.
         if (this.#finished || !this.#api.hasBegunToEnd) return this.#pass(null, data, event, name);
@@ -203,22 +205,21 @@ export class EventStream {
       case 'last':
         if (this.#finished) break;
         this.#held.addEnd(this.#carrier(event, name));
-        return event.role === 'last' ? this.#ended(null) : this.#keepBounded();
+        return taken.role === 'last' ? this.#ended(null) : this.#keepBounded();
     }
     this.#pass(bytes, data, event, name);
-    if (event.role === 'last') this.#ended(null);
+    if (taken.role === 'last') this.#ended(null);
   }
 
   /** Sends an event, by its own bytes if they say `data` and nothing of it has to go. */
-  #pass(bytes: Buffer | null, data: string, { text, value }: StreamEvent, name: string | null): void {
-    const clean = withoutForgery(text, value);
-    if (bytes === null || clean !== data || !isPlain(data, bytes))
-      return this.#send(dataEvent(clean, this.#api.nameOf(value, name)));
+  #pass(bytes: Buffer | null, data: string, { text, value }: Written, name: string | null): void {
+    if (bytes === null || text !== data || !isPlain(data, bytes))
+      return this.#send(dataEvent(text, this.#api.nameOf(value, name)));
     if (this.#options.energyReader === null) this.#api.learn(bytes, data, value, name);
     this.#send(named(bytes, this.#api.nameOf(value, name)));
   }
 
-  #carrier({ text, value }: StreamEvent, name: string | null): Carrier {
+  #carrier({ text, value }: Written, name: string | null): Carrier {
     return { at: this.#events.eventAt, name: this.#api.nameOf(value, name), text, value };
   }
 
@@ -259,8 +260,7 @@ export class EventStream {
     this.#over = 'failed';
     this.close();
     const additions = this.#finished ? {} : this.#receipt();
-    const body = errorBody(error, this.#options.addresses);
-    this.#send(this.#api.errorEvent(error, body, event, additions));
+    this.#send(this.#api.errorEvent(error, errorBody(error, this.#options.addresses), event, additions));
   }
 
   #receipt(): StreamReceipt {

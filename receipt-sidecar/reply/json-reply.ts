@@ -12,11 +12,12 @@ import { returningFrom } from '../api/behind.ts';
 import { shapeOf } from '../api/shapes.ts';
 import type { JudgedReply } from '../attempts/attempt-outcome.ts';
 import type { Recorded } from '../receipt/books.ts';
-import type { ShownReceipt } from '../receipt/receipt.ts';
+import type { ShownReceipt } from '../receipt/shown-receipt.ts';
 import { answerAfter, finishedWith, setHeader } from '../wire/ext-proc.ts';
 import { andThen } from '../wire/maybe-promise.ts';
 import type { Overhead } from '../wire/overhead.ts';
 import type { JobResult } from '../wire/threads/thread-pool.ts';
+import { boundAnswer } from './bound-answer.ts';
 import { EventStream } from './event-stream.ts';
 import { type ReplyReading, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply-context.ts';
@@ -80,11 +81,11 @@ export class JsonReply implements Reply {
     if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${why}.`));
   }
 
-  #complete({ clean, isStream, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
+  #complete({ answerDigest, clean, isStream, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
     if (isStream)
       return this.#completeStream(Buffer.from(clean.bytes.buffer, clean.bytes.byteOffset, clean.bytes.length));
     const { record, energyReader } = this.#context;
-    const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
+    const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null, false, answerDigest);
     this.#answer('application/json', recorded, (shown) => withAdded(clean, { ...recorded, ...shown }));
   }
 
@@ -94,8 +95,10 @@ export class JsonReply implements Reply {
     const { addresses, energyReader, record, room } = this.#context;
     const { request, requestId } = record.identity;
     const receipts: Recorded[] = [];
+    const answer = boundAnswer(request);
     const stream = new EventStream({
       reader: defined(shapeOf(request.endpoint).reply.stream, 'A shape of streams').open(request, requestId),
+      answer,
       addresses,
       energyReader,
       room,
@@ -103,7 +106,7 @@ export class JsonReply implements Reply {
       mostParts: Number.POSITIVE_INFINITY,
       refusalFor: () => null,
       receipt: ({ failed, said, telemetry }) => {
-        const recorded = record.complete(said, telemetry, failed);
+        const recorded = record.complete(said, telemetry, failed, answer?.bound() ?? null);
         receipts.push(recorded);
         return recorded;
       },

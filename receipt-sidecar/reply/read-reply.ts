@@ -31,6 +31,7 @@ import {
   withoutForgery,
   withoutImpacts,
 } from '../wire/json-body.ts';
+import { boundAnswer } from './bound-answer.ts';
 import { createEnergyReader } from './energy-reader.ts';
 
 /** The inputs of reading besides the body. It is plain data, since it is sent to a thread. */
@@ -77,6 +78,8 @@ export type ReplyReading =
       readonly said: SaidSoFar;
       /** The energy that the body reports; null if it says nothing. */
       readonly telemetry: TelemetryResult;
+      /** Of what its client gets; null for a stream, whose events are read again, and for a call that is bound to nothing. */
+      readonly answerDigest: string | null;
     };
 
 /** Envoy buffers a little more, so that the receipt fits behind the largest reply. */
@@ -130,9 +133,10 @@ interface ClientReply {
 }
 
 function readAs(
-  { request: { endpoint, stream: wantsStream }, usageImpacts = false }: ReplyFacts,
+  { request, usageImpacts = false }: ReplyFacts,
   { bytes, telemetry, text, value }: ClientReply,
 ): ReplyReading {
+  const { endpoint, stream: wantsStream } = request;
   const { reply } = shapeOf(endpoint);
   const tally = reply.tally();
   tally.take(value);
@@ -147,7 +151,14 @@ function readAs(
     clean: isStream ? cleanEvents(stream.whole(text)) : cleanObject(whole, mended, usageImpacts),
     said: { answerBytes, claim, isFiltered, isStale, otherBytes, reasoningBytes },
     telemetry,
+    answerDigest: isStream ? null : answerDigest(request, mended.value),
   };
+}
+
+function answerDigest(request: ParsedRequest, reply: JsonObject): string | null {
+  const answer = boundAnswer(request);
+  answer?.take(reply);
+  return answer?.bound() ?? null;
 }
 
 /** Nothing is added to events here: each is read again, like those of a provider. They get memory of their own, which a thread can give away. */

@@ -3,10 +3,11 @@ import type { StreamReader } from '../api/port/shape.ts';
 import { toldError } from '../api/provider-errors/provider-error.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
 import { safetyError } from '../api/provider-errors/safety-error.ts';
-import type { ShownReceipt } from '../receipt/receipt.ts';
+import type { ShownReceipt } from '../receipt/shown-receipt.ts';
 import { Decompressor } from '../wire/compressed.ts';
 import { cutOff, finishedWith, gwMetadata, overWith, replaceChunk, unchanged, wait } from '../wire/ext-proc.ts';
 import { Turns } from '../wire/turns.ts';
+import { type BoundAnswer, boundAnswer } from './bound-answer.ts';
 import { EventStream, maxEventParts } from './event-stream.ts';
 import type { ForeignEvents } from './foreign-events.ts';
 import type { Reply, ReplyContext } from './reply-context.ts';
@@ -41,6 +42,7 @@ const holdBytes = 64 * 1024;
 export class StreamReply implements Reply {
   readonly #context: ReplyContext;
   readonly #events: EventStream;
+  readonly #bound: BoundAnswer | null;
   /** Set where the provider speaks another API; the bytes counted here are those that it has written. */
   readonly #foreign: ForeignEvents | null;
   /** Where in the provider's stream each message ends that has no answer yet, and the last one that has. */
@@ -80,11 +82,13 @@ export class StreamReply implements Reply {
     this.#contentType = context.contentType;
     const { record, addresses, encoding, energyReader, reader } = context;
     const { request } = record.identity;
+    this.#bound = boundAnswer(request);
     this.#decompressor = encoding && new Decompressor(encoding);
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#foreign = context.foreign;
     this.#events = new EventStream({
       reader,
+      answer: this.#bound,
       addresses,
       energyReader,
       room: context.room,
@@ -238,7 +242,7 @@ export class StreamReply implements Reply {
   }
 
   #receipt({ said, telemetry, failed }: StreamFacts) {
-    const recorded = this.#context.record.complete(said, telemetry, failed);
+    const recorded = this.#context.record.complete(said, telemetry, failed, this.#bound?.bound() ?? null);
     this.#done = true;
     // The receipt must be safe before the client can read its id; what comes behind it waits.
     this.#turns.pause();

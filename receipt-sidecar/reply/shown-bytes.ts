@@ -1,5 +1,5 @@
 /** Puts another receipt into bytes that are ready to be sent. */
-import type { ShownReceipt } from '../receipt/receipt.ts';
+import type { ShownReceipt } from '../receipt/shown-receipt.ts';
 import { usageMembers } from '../wire/json-body.ts';
 
 /** Returns the bytes of a stream with the receipt that is shown in place of the one that was made, if that could not be stored. */

@@ -1,6 +1,7 @@
 /** The inputs and results of reading a stream. */
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { AnswerDigest } from '@gw/evidence/answer-digest';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { StreamReader } from '../api/port/shape.ts';
 import { wordsOf } from '../api/provider-errors/provider-words.ts';
@@ -21,6 +22,8 @@ export interface EventStreamOptions {
   /** Knows the events of the API; for this stream alone. */
   readonly reader: StreamReader;
   readonly addresses: Addresses;
+  /** Takes in what the client gets; null or absent: its receipt is bound to nothing. */
+  readonly answer?: Pick<AnswerDigest, 'take' | 'takeLetters'> | null;
   /** Null if the provider reports no energy. */
   readonly energyReader: EnergyReader | null;
   /** Returns the error for a failure whose words are about the request; null for any other. `isEmpty`: nothing was generated before. */

@@ -2,8 +2,10 @@
  * The books after the chaos: what the clients saw, what the provider was asked, what the ledger holds and what the day has counted
  * are held against each other. Each difference is a line; there may be none.
  */
+
 import { minuteMs } from '@gw/contract/internal/durations';
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Receipt } from '@gw/contract/receipt';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { grouped, newest, notAsShown, notRecomputed, type ReceiptRow } from '../long/ledger-claims.ts';
 import { type DayCount, wronglyCounted } from './day-count.ts';
 import type { Trouble } from './schedule.ts';
@@ -78,7 +80,7 @@ function receiptIn({ status, whole, text }: Attempt): Receipt | null {
     ? [JSON.parse(text) as unknown]
     : text.split('\n\n').flatMap((event) => (/^data: \{/.test(event) ? [JSON.parse(event.slice(6)) as unknown] : []));
   const all = found.flatMap((part) => (part as { gw?: unknown }).gw ?? []);
-  return all.length === 1 ? receiptSchema.parse(all[0]) : null;
+  return all.length === 1 ? receiptInReply.parse(all[0]) : null;
 }
 
 /** Each reply is whole with its receipt, or an error with a code that the client can do something with. */

@@ -1,9 +1,11 @@
 /** A running gateway does what the documentation shows of the API. */
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chatResponseSchema } from '@gw/contract/chat';
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Receipt } from '@gw/contract/receipt';
 import { inCheckout } from '@gw/stack/checkout';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
@@ -78,7 +80,7 @@ describe('the commands for checking a receipt of one’s own', () => {
     ['one with measured energy', { model: 'sim-measured', gw: {} }, 'telemetry'],
   ];
   it.each(calls)('give every number of %s again', async (_, fields, tier) => {
-    const receipt = receiptSchema.parse(z.looseObject({ gw: z.unknown() }).parse(JSON.parse(await ask(fields))).gw);
+    const receipt = receiptInReply.parse(z.looseObject({ gw: z.unknown() }).parse(JSON.parse(await ask(fields))).gw);
     expect(receipt.tier).toBe(tier);
     const env = { ...process.env, GW_KEY: stack.keys.auditPlus, RECEIPT_ID: receipt.id };
     const { code, out, err } = await run('sh', ['-c', `cd ${dir} && ${script}`], env);
@@ -88,7 +90,7 @@ describe('the commands for checking a receipt of one’s own', () => {
   });
 
   it('give the hash of its methodology again, which may stand in the path with or without the name of the function', async () => {
-    const { gw } = z.looseObject({ gw: receiptSchema }).parse(JSON.parse(await ask({})));
+    const { gw } = z.looseObject({ gw: receiptInReply }).parse(JSON.parse(await ask({})));
     const digits = gw.methodology_hash?.replace('sha256:', '') ?? '';
     const hashing = (commands.find((text) => text.includes('sha256sum')) ?? '').replaceAll(
       'http://127.0.0.1:8080',

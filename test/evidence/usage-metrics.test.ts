@@ -1,5 +1,7 @@
 /** The counters of usage, after calls through the gateway: what they rose by is what the receipts of the calls say. */
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+
+import type { Receipt } from '@gw/contract/receipt';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { afterAll, expect, test } from 'vitest';
 import { accountOf } from '../limits/limited-call.ts';
 import { messages, openAi, quick, stack } from '../sdk/gateway.ts';
@@ -11,7 +13,7 @@ afterAll(() => accounts.close());
 test('what the counters rise by is what the receipts of the calls say', async () => {
   const key = await accounts.create();
   const client = openAi(key, { defaultHeaders: quick });
-  const receiptOf = (reply: object): Receipt => receiptSchema.parse((reply as { gw: unknown }).gw);
+  const receiptOf = (reply: object): Receipt => receiptInReply.parse((reply as { gw: unknown }).gw);
   const receipts: Receipt[] = [];
   for (const model of ['sim-small', 'sim-measured', 'sim-small'])
     receipts.push(receiptOf(await client.chat.completions.create({ model, messages, max_tokens: 20 })));

@@ -1,4 +1,5 @@
 /** Energy of self-hosted GPUs through the whole gateway, with a Prometheus server that answers as its API documents. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
@@ -6,6 +7,7 @@ import type { Lineage } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
 import { counters, dcgm, startStubPrometheus, vllm } from '@gw/testing/control-plane/stub-prometheus';
 import { forFile } from '@gw/testing/for-file';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -72,7 +74,7 @@ async function ask(gw: object, stream = false): Promise<Receipt> {
   expect(reply.status, text).toBe(200);
   const parts = stream ? text.split('\n\n').filter((event) => event.startsWith('data: {')) : [text];
   const found = parts.map((part) => JSON.parse(part.replace(/^data: /, ''))).find((part) => 'gw' in part);
-  return receiptSchema.parse(found?.gw);
+  return receiptInReply.parse(found?.gw);
 }
 
 const json = async (path: string): Promise<unknown> => (await gateway.client.get(path)).json;

@@ -1,11 +1,13 @@
 /** The hostile provider behind a gateway, and what both official clients make of its replies. */
+
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Receipt } from '@gw/contract/receipt';
 import { type Database, openDatabase, Prisma } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
 import { firstVersions } from '@gw/testing/control-plane/calls';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import OpenAI from 'openai';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
@@ -147,7 +149,7 @@ export async function expectHonest(db: Database, seen: readonly Seen[]): Promise
     const shown = objects.map((each) => parts.parse(each));
     const said = JSON.stringify(shown.map((each) => [each.gw, each.routing_trace, each.usage?.gw]));
     expect(said, `reply ${seed}`).not.toMatch(new RegExp(marker, 'i'));
-    const found = shown.flatMap(({ gw }) => (gw === undefined || gw === null ? [] : [receiptSchema.parse(gw)]));
+    const found = shown.flatMap(({ gw }) => (gw === undefined || gw === null ? [] : [receiptInReply.parse(gw)]));
     // On the last chunk with choices, and on the usage chunk of a client that asked for it.
     const [receipt, again = receipt] = found;
     expect([found.length <= 2, again], `reply ${seed}`).toEqual([true, receipt]);

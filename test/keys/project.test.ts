@@ -1,7 +1,9 @@
 /** Calls are charged to the project of their key or to their own, through the whole gateway. */
+
 import { issuedKeySchema } from '@gw/contract/keys';
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Receipt } from '@gw/contract/receipt';
 import { type UsageRow, usageSchema } from '@gw/contract/usage';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { expect, test } from 'vitest';
 import { gw } from '../cli/gateway-of-its-own.ts';
 import { accountOf, idOf } from '../limits/limited-call.ts';
@@ -13,7 +15,7 @@ const accounts = accountsForFile();
 const operators = apiOf(stack);
 
 const chat = { model: 'sim-small', messages, max_tokens: 5 };
-const receiptOf = (reply: object): Receipt => receiptSchema.parse((reply as { gw: unknown }).gw);
+const receiptOf = (reply: object): Receipt => receiptInReply.parse((reply as { gw: unknown }).gw);
 const keyPath = (key: string) => `/operator/v1/accounts/${accountOf(key)}/keys/${idOf(key)}`;
 
 test('a call is charged to what it names in its metadata, on each endpoint, and in its ledger and sums', async () => {

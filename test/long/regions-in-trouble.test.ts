@@ -2,10 +2,11 @@
  * Three regions that break in turn, in seven ways each, under 32 connections: free calls are answered from another region, pinned
  * ones nowhere else, each receipt names the region that really answered, and no provider sees what is another's.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
-import { receiptSchema } from '@gw/contract/receipt';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
 import { forFile } from '@gw/testing/for-file';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';
@@ -86,7 +87,7 @@ async function call({ region, stream = false }: { region?: string; stream?: bool
   const ours = parts.find((part) => part.gw);
   if (!ours || !from) return { outcome: 'broken off' };
   const trace = routingTraceSchema.parse(ours.routing_trace);
-  const named = [receiptSchema.parse(ours.gw).region, trace.region, trace.deployment];
+  const named = [receiptInReply.parse(ours.gw).region, trace.region, trace.deployment];
   const untrue = named.some((each) => each !== from) ? `${named.join()} for ${from}` : null;
   const causes = trace.attempts.failed.map(({ outcome }) => outcome);
   return { outcome: 'answered', from, causes, ...(untrue && { untrue }) };

@@ -1,8 +1,9 @@
 /** A client of the gateway that shows each reply as it came. */
 
 import { jsonIn } from '@gw/contract/internal/json-in';
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Receipt } from '@gw/contract/receipt';
 import type { Stack } from '@gw/stack/stack';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { z } from 'zod';
 
 export interface Call {
@@ -145,5 +146,5 @@ function contentOf(parts: readonly unknown[]): string {
 function receiptOf(parts: readonly unknown[]): Receipt | null {
   const found = parts.map((part) => replyShape.safeParse(part).data?.gw).filter((gw) => gw !== undefined);
   if (found.length > 1) throw new Error('The reply carries more than one receipt.');
-  return found.length === 1 ? receiptSchema.parse(found[0]) : null;
+  return found.length === 1 ? receiptInReply.parse(found[0]) : null;
 }

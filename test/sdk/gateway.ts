@@ -1,7 +1,9 @@
 /** How the suites of this folder talk to the gateway: by the official client, and by plain HTTP for what it has no call for. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { routingTraceSchema } from '@gw/contract/routing-trace';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import OpenAI, { type ClientOptions } from 'openai';
 import { z } from 'zod';
 import { stack } from '../shared-stack.ts';
@@ -44,13 +46,13 @@ export async function get(path: string, key: string = stack.keys.auditPlus): Pro
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
 }
 
-const ours = z.looseObject({ gw: receiptSchema.optional(), routing_trace: routingTraceSchema.optional() });
+const ours = z.looseObject({ gw: receiptInReply.optional(), routing_trace: routingTraceSchema.optional() });
 
 /** The fields that the gateway adds to a reply or a chunk; strict, so that an unknown field of a receipt is an error. */
 export const additionsOf = (reply: unknown): z.infer<typeof ours> => ours.parse(reply);
 
 export function receiptOf(reply: unknown): Receipt {
-  return receiptSchema.parse(z.looseObject({ gw: z.unknown() }).parse(reply).gw);
+  return receiptInReply.parse(z.looseObject({ gw: z.unknown() }).parse(reply).gw);
 }
 
 /**

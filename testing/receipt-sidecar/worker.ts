@@ -18,7 +18,7 @@ export async function bodyWorkerForTests(): Promise<BundleForTests> {
   const external = {
     name: 'external-packages',
     setup: (hooks: import('esbuild').PluginBuild) =>
-      hooks.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      hooks.onResolve({ filter: /^[^#./]/ }, ({ path, kind }) =>
         kind === 'entry-point' || path.startsWith('@gw/') ? undefined : { path, external: true },
       ),
   };

@@ -28,6 +28,10 @@ export interface NewVersion {
   readonly facts: CallFacts;
 }
 
+/** All versions are of the same call. */
+const digestsOf = ({ answer_digest, request_digest }: Receipt) =>
+  request_digest === undefined ? {} : { request_digest, answer_digest };
+
 /** Returns the version after `current`, with its fields in the order of a receipt. */
 export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
   const head: ReceiptHead = {
@@ -49,6 +53,7 @@ export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
     // A stand-in was made by who did not know the provider; the facts do.
     ...((current.simulated || facts.simulated) && { simulated: true }),
     ...(current.project !== undefined && { project: current.project }),
+    ...digestsOf(current),
   };
   // Twice: first for the order, last so that no numbers can take their place.
   const receipt = { ...head, ...numbers, ...head };

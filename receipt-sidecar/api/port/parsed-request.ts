@@ -20,4 +20,12 @@ export interface ParsedRequest extends RequestSummary {
   readonly untranslatable?: Readonly<Record<string, NoCounterpart>>;
   /** Tells two bodies with one idempotency key apart; absent where there is no such key. */
   readonly bodySha256?: string;
+  /** What binds its receipt to it and to its answer; absent: its receipt is bound to neither. */
+  readonly binding?: Binding;
+}
+
+export interface Binding {
+  /** 32 hexadecimal digits. It goes into the reply, and nowhere else. */
+  readonly salt: string;
+  readonly requestDigest: string;
 }
