@@ -26,8 +26,8 @@ import { openLog } from '@gw/service/log';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 /** A fault of the calculation stops whoever measures or documents it. */
-/** No reply has it: nobody made these calls. */
-const salt = '0'.repeat(32);
+/** Of the digests of all examples. */
+export const salt = '0123456789abcdef'.repeat(2);
 const onFault = (error: unknown): never => {
   throw error;
 };

@@ -14,7 +14,7 @@ import { plainDirectives } from '@gw/simulator/internals/directives';
 import { slice } from '@gw/simulator/internals/text';
 import { countedForTests } from '@gw/testing/receipt-sidecar/asked';
 import { eventBounds } from '@gw/testing/receipt-sidecar/event-bounds';
-import { type Call, type MadeCall, madeCall } from './calls.ts';
+import { type Call, type MadeCall, madeCall, salt } from './calls.ts';
 
 export const chatRequest = {
   model: 'sim-small',
@@ -30,7 +30,7 @@ function providerReply(fields: object) {
 }
 
 const additions = ({ receipt, trace }: MadeCall) => ({
-  gw: JSON.stringify(receipt),
+  gw: JSON.stringify({ ...receipt, salt }),
   routingTrace: JSON.stringify(trace),
   usageGw: JSON.stringify({ receipt_id: receipt.id, energy_wh: receipt.energy_wh, carbon_g: receipt.carbon_g }),
 });

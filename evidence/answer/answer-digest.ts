@@ -19,24 +19,24 @@ const encoder = new TextEncoder();
 
 /** One answer, whole or event by event. */
 export class AnswerDigest implements Content {
-  readonly #api: ApiName;
+  readonly #read: (typeof contentReaders)[ApiName];
   readonly #texts = new Map<string, Sha256>();
   #isLost = false;
   /** The next bytes of the text at `#at`. */
-  #desk: Uint8Array | null = null;
+  #desk = new Uint8Array(0);
   #used = 0;
   #at = '';
   #like: object | null = null;
   #placeOfLike = '';
 
   constructor(api: ApiName) {
-    this.#api = api;
+    this.#read = contentReaders[api];
   }
 
   /** Takes in a whole reply, or the next event as the client gets it; `name`: of that event. */
   take(said: Node, name: string | null = null): void {
     try {
-      contentReaders[this.#api](said, this, String(name));
+      this.#read(said, this, name ?? '');
     } catch {
       // It holds what has no canonical form.
       this.#isLost = true;
@@ -46,8 +46,10 @@ export class AnswerDigest implements Content {
   /** Takes in an event that differs from an earlier one in its text alone, which is ASCII without escapes. */
   takeLetters(like: Node, bytes: Uint8Array, from: number, end: number): void {
     if (like !== this.#like) this.#learn(like);
-    if (end - from > deskBytes) return this.add(this.#placeOfLike, bytes.subarray(from, end));
-    const desk = this.#deskAt(this.#placeOfLike, end - from);
+    const place = this.#placeOfLike;
+    if (end - from > deskBytes) return this.add(place, bytes.subarray(from, end));
+    if (place !== this.#at || this.#used + end - from > deskBytes) this.#clear(place);
+    const desk = this.#desk;
     let used = this.#used;
     // So few bytes are copied faster one by one.
     for (let at = from; at < end; at += 1) desk[used++] = bytes[at] as number;
@@ -57,7 +59,7 @@ export class AnswerDigest implements Content {
   #learn(like: Node): void {
     const places: string[] = [];
     const add = (place: string) => void places.push(place);
-    contentReaders[this.#api](like, { add, restate: add }, '');
+    this.#read(like, { add, restate: add }, '');
     this.#placeOfLike = defined(places[0], 'The text of a known delta');
     this.#like = like;
   }
@@ -66,8 +68,8 @@ export class AnswerDigest implements Content {
     if (this.#texts.size > mostPlaces) this.#isLost = true;
     if (this.#isLost) return;
     if (typeof text === 'string' && 3 * text.length <= deskBytes) {
-      const desk = this.#deskAt(place, 3 * text.length);
-      this.#used += encoder.encodeInto(text, desk.subarray(this.#used)).written;
+      if (place !== this.#at || this.#used + 3 * text.length > deskBytes) this.#clear(place);
+      this.#used = written(text, this.#desk, this.#used);
       return;
     }
     this.#flush();
@@ -90,16 +92,15 @@ export class AnswerDigest implements Content {
     return saltedDigest(salt, `{${texts.join(',')}}`);
   }
 
-  /** Returns the desk with room for so many bytes of the text at this place. */
-  #deskAt(place: string, bytes: number): Uint8Array {
-    this.#desk ??= new Uint8Array(deskBytes);
-    if (place !== this.#at || this.#used + bytes > deskBytes) this.#flush();
+  /** Clears the desk for the text at this place. */
+  #clear(place: string): void {
+    this.#flush();
+    if (this.#desk.length === 0) this.#desk = new Uint8Array(deskBytes);
     this.#at = place;
-    return this.#desk;
   }
 
   #flush(): void {
-    if (this.#desk === null || this.#used === 0) return;
+    if (this.#used === 0) return;
     this.#textAt(this.#at).update(this.#desk.subarray(0, this.#used));
     this.#used = 0;
   }
@@ -111,6 +112,18 @@ export class AnswerDigest implements Content {
     this.#texts.set(place, begun);
     return begun;
   }
+}
+
+/** Writes a text as UTF-8, and returns where it ends. */
+function written(text: string, to: Uint8Array, from: number): number {
+  let used = from;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    // The encoder does the rest: calling it costs more than most texts do.
+    if (unit > 0x7f) return used + encoder.encodeInto(text.slice(at), to.subarray(used)).written;
+    to[used++] = unit;
+  }
+  return used;
 }
 
 /** The digest of a request is over the bytes of its body. */

@@ -61,7 +61,10 @@ const addTo =
 /** Goes through a list, in which an element is at its `index`, or where it stands. */
 function each(list: unknown, place: string, take: (element: Node, place: string) => void): void {
   if (!Array.isArray(list)) return;
-  for (const [at, element] of list.entries()) if (isNode(element)) take(element, `${place}.${indexOf(element, at)}`);
+  for (let at = 0; at < list.length; at += 1) {
+    const element: unknown = list[at];
+    if (isNode(element)) take(element, `${place}.${indexOf(element, at)}`);
+  }
 }
 
 const indexOf = ({ index }: Node, at: number): number => placeIn(index, at);
@@ -75,8 +78,12 @@ function walk(value: unknown, members: true | Members, place: string, take: Take
   } else if (Array.isArray(value)) {
     for (const [at, element] of value.entries())
       walk(element, members, `${place}.${isNode(element) ? indexOf(element, at) : at}`, take);
-  } else if (isNode(value))
-    for (const name in members) walk(value[name], members[name] ?? true, `${place}.${name}`, take);
+  } else if (isNode(value)) {
+    // Most members of most events are none of the content.
+    for (const name in value)
+      if (Object.hasOwn(members, name) && value[name] !== null)
+        walk(value[name], members[name] ?? true, `${place}.${name}`, take);
+  }
 }
 
 /** Returns an embedding as 32-bit floats, which clients get as numbers or in base64, and SDKs turn into numbers. */

@@ -40,7 +40,7 @@ async function ask(fields: object): Promise<string> {
 
 /** These fields differ from call to call: ids, times, ages, and the numbers that depend on how long the provider took. */
 const varies =
-  /^(id|receipt_id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_\w+|\w*requested_at|\w*age_minutes|lineage_digest)$/;
+  /^(id|receipt_id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_\w+|\w*requested_at|\w*age_minutes|\w+_digest|salt)$/;
 
 /** The value with a word in the place of what varies: its type. Order of keys included. */
 function form(value: unknown, path = ''): unknown {

@@ -2,6 +2,7 @@
  * However a provider fails, the client gets a completion with an honest receipt or an error of ours; and a call that
  * reached a provider is in the ledger.
  */
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accountsForFile } from '../sdk/test-account.ts';
@@ -116,7 +117,7 @@ describe('a JSON reply', () => {
         usage_source: 'estimated',
         tier_reason: expect.stringContaining('are estimated from the text'),
       });
-      expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+      expect(await receiptOf(reply)).toEqual(receiptInReply.parse(expectCompletion(reply).gw));
     }
   });
 
@@ -126,7 +127,7 @@ describe('a JSON reply', () => {
     // The receipt, and its few numbers in the usage.
     expect(reply.text.match(/"gw":/g)).toHaveLength(2);
     expect(reply.text.match(/"routing_trace":/g)).toHaveLength(1);
-    expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+    expect(await receiptOf(reply)).toEqual(receiptInReply.parse(expectCompletion(reply).gw));
   });
 
   it('that is compressed although nobody asked for it comes plain', async () => {
@@ -134,7 +135,7 @@ describe('a JSON reply', () => {
     const reply = await fault('gzip');
     expect(expectCompletion(reply).choices).toEqual(plain.choices);
     expect(reply.headers).not.toHaveProperty('content-encoding');
-    expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
+    expect(await receiptOf(reply)).toEqual(receiptInReply.parse(expectCompletion(reply).gw));
     const { text } = await fault('gzip', { stream: true });
     expect(text).toMatch(/"gw":.*data: \[DONE\]\n\n$/s);
   });

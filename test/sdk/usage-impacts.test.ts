@@ -1,8 +1,8 @@
 /** `usage.impacts`, which an account asks for, by the official clients: in each API, whole and streamed. */
 import Anthropic from '@anthropic-ai/sdk';
-import { receiptSchema } from '@gw/contract/receipt';
 import { usageImpactsSchema } from '@gw/contract/usage-impacts';
 import { usageImpacts } from '@gw/receipt-sidecar/internals/receipt/usage-impacts';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { accountOf } from '../limits/limited-call.ts';
@@ -14,7 +14,7 @@ const accounts = accountsForFile();
 const model = 'sim-small';
 
 const carrierSchema = z.looseObject({
-  gw: receiptSchema,
+  gw: receiptInReply,
   usage: z.looseObject({ gw: z.looseObject({}), impacts: usageImpactsSchema.optional() }),
 });
 

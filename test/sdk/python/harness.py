@@ -37,6 +37,11 @@ def fetched(receipt_id):
     return client.get(f"/gw/receipts/{receipt_id}", cast_to=object)
 
 
+def receipt_in(reply):
+    """The receipt of a reply, which alone has the salt."""
+    return {name: value for name, value in reply.gw.items() if name != "salt"}
+
+
 def equal(actual, expected):
     assert actual == expected, f"{actual!r} is not {expected!r}"
 
