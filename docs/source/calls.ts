@@ -26,7 +26,7 @@ import { openLog } from '@gw/service/log';
 import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 /** A fault of the calculation stops whoever measures or documents it. */
-/** Of the digests of all examples. */
+/** All examples have the same. */
 export const salt = '0123456789abcdef'.repeat(2);
 const onFault = (error: unknown): never => {
   throw error;

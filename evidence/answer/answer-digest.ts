@@ -36,7 +36,7 @@ export class AnswerDigest implements Content {
   /** Takes in a whole reply, or the next event as the client gets it; `name`: of that event. */
   take(said: Node, name: string | null = null): void {
     try {
-      this.#read(said, this, name ?? '');
+      this.#read(said, this, String(name));
     } catch {
       // It holds what has no canonical form.
       this.#isLost = true;

@@ -50,7 +50,7 @@ export interface CallOutcome {
   readonly isCutShort?: boolean;
   /** Wh: as `CallFacts.failedAttemptsMostWh`. */
   readonly failedAttemptsMostWh?: number | null | undefined;
-  /** Of the answer that the client gets; absent or null: the receipt is bound to none. */
+  /** The digest of the answer that the client gets; absent or null: the receipt is bound to none. */
   readonly answerDigest?: string | null;
   /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;

@@ -78,7 +78,7 @@ export type ReplyReading =
       readonly said: SaidSoFar;
       /** The energy that the body reports; null if it says nothing. */
       readonly telemetry: TelemetryResult;
-      /** Of what its client gets; null for a stream, whose events are read again, and for a call that is bound to nothing. */
+      /** The digest of the answer that the client gets; null for a stream, whose events are read again, and for a call that is bound to nothing. */
       readonly answerDigest: string | null;
     };
 

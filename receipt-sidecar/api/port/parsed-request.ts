@@ -20,7 +20,7 @@ export interface ParsedRequest extends RequestSummary {
   readonly untranslatable?: Readonly<Record<string, NoCounterpart>>;
   /** Tells two bodies with one idempotency key apart; absent where there is no such key. */
   readonly bodySha256?: string;
-  /** What binds its receipt to it and to its answer; absent: its receipt is bound to neither. */
+  /** Binds its receipt to it and to its answer; absent: its receipt is bound to neither. */
   readonly binding?: Binding;
 }
 
