@@ -6,7 +6,7 @@ import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
 import { sealWords } from '@gw/evidence/seal-words';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
-import type { PackVerification, SealCheck, SealTrust, Trust, VerifyOptions } from '@gw/evidence/verify';
+import type { PackVerification, SealCheck, SealTrust, VerifyOptions } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 import { cosignedText, witnessesIn } from './witnesses.ts';
