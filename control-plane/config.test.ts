@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { databaseSettings } from '@gw/prisma/roles';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from './config.ts';
 
 const good = {
@@ -63,6 +66,31 @@ test('the settings of evidence packs have defaults and bounds, and what is wrong
   expect(() => loadConfig({ ...good, GW_EVIDENCE_PUBLIC_KEYS: other })).toThrow(
     /GW_EVIDENCE_PUBLIC_KEYS does not begin with the public part of GW_EVIDENCE_KEY[\s\S]*Example/,
   );
+});
+
+test('the key of evidence can be in a file, or stay in a key service', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'gw-key-')), 'seed');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  writeFileSync(file, `${'e1'.repeat(32)}\n`);
+  const { publicJwk } = loadConfig(good).evidenceKey;
+  expect(loadConfig({ ...good, GW_EVIDENCE_KEY: `file:${file}` }).evidenceKey.publicJwk).toEqual(publicJwk);
+  writeFileSync(file, 'e1');
+  expect(() => loadConfig({ ...good, GW_EVIDENCE_KEY: `file:${file}` })).toThrow('GW_EVIDENCE_KEY does not have');
+  expect(() => loadConfig({ ...good, GW_EVIDENCE_KEY: 'file:/no/seed' })).toThrow('/no/seed cannot be read');
+  const remote = {
+    ...good,
+    GW_EVIDENCE_KEY: 'https://bao.example.com:8200/v1/transit/keys/gw?version=2',
+    GW_EVIDENCE_KEY_TOKEN_FILE: file,
+    GW_EVIDENCE_PUBLIC_KEYS: publicJwk.x,
+  };
+  expect(loadConfig(remote).evidenceKey.publicJwk).toEqual(publicJwk);
+  for (const [name, value] of [
+    ['GW_EVIDENCE_KEY', 'http://bao.example.com/v1/transit/keys/gw'],
+    ['GW_EVIDENCE_KEY', 'https://bao.example.com/v1/transit/gw'],
+    ['GW_EVIDENCE_KEY_TOKEN_FILE', ''],
+    ['GW_EVIDENCE_PUBLIC_KEYS', ''],
+  ] as const)
+    expect(() => loadConfig({ ...remote, [name]: value }), `${name}=${value}`).toThrow(name);
 });
 
 test('a second internal token is taken while the two are exchanged, and has the same form', () => {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { KeyAwayError, type SigningKey } from '@gw/contract/internal/evidence-keys';
 import { isUnixSocket, parseHostPort } from '@gw/contract/internal/listen';
 import { isLoopback } from '@gw/contract/internal/loopback';
 import { openAddressGuard } from '@gw/service/address-guard';
@@ -49,6 +50,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const { now = () => new Date(), runJobs = true } = overrides;
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
   for (const text of config.ignored) log.warn(text);
+  await expectToSign(config.evidenceKey, log);
   const stores = overrides.stores ?? (await openStores(config, log));
   const { certificates, context, ground, services } = await openParts(config, stores, {
     log,
@@ -103,6 +105,16 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
       await stores.close();
     },
   };
+}
+
+/** Rejects if the key of evidence cannot sign until somebody mends it. If its service alone is down, it starts and signs later. */
+async function expectToSign(key: SigningKey, log: Logger): Promise<void> {
+  try {
+    await key.sign(Buffer.from('gw: a test at the start'));
+  } catch (error) {
+    if (!(error instanceof KeyAwayError && error.isTemporary)) throw error;
+    log.error({ err: error }, 'the key of evidence does not sign; until it does there are no packs and no checkpoints');
+  }
 }
 
 interface OpenOptions {

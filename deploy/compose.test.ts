@@ -181,7 +181,10 @@ test('no secret has a value in the file, and the example names every variable th
   for (const [, name = '', kind] of asked) {
     expect(example.has(name), name).toBe(true);
     // Grid sources, counters of GPUs, tiers and the first operator's token are optional, and their keys with them; so is a second pepper.
-    if (/PASSWORD|TOKEN|PEPPER/.test(name) && !/^GW_(GRID|GPU|TIER|FIRST_OPERATOR)_|_(PREVIOUS|VERSION)$/.test(name))
+    if (
+      /PASSWORD|TOKEN(?!_FILE)|PEPPER/.test(name) &&
+      !/^GW_(GRID|GPU|TIER|FIRST_OPERATOR)_|_(PREVIOUS|VERSION)$/.test(name)
+    )
       expect(kind, name).toBe(':?');
   }
   expect([...example].filter((name) => !asked.some((found) => found[1] === name))).toEqual([]);

@@ -9,12 +9,22 @@ import { isPublicKey, type PublicJwk, publicJwkOf } from './public-jwk.ts';
 
 export const keySetPath = '/.well-known/jwks.json';
 
+/** The private part of a key cannot be reached. `isTemporary`: it may be there in a moment, without anybody's help. */
+export class KeyAwayError extends Error {
+  readonly isTemporary: boolean;
+
+  constructor(message: string, { isTemporary }: { readonly isTemporary: boolean }) {
+    super(message);
+    this.isTemporary = isTemporary;
+  }
+}
+
 /** A key, wherever its private part is. */
 export interface SigningKey {
   readonly publicJwk: PublicJwk;
   /** Former keys, whose signatures stay valid. */
   readonly former?: readonly PublicJwk[];
-  /** Resolves with the 64 bytes of a signature by Ed25519 over `bytes`. Rejects while the private key cannot be reached. */
+  /** Resolves with the 64 bytes of a signature by Ed25519 over `bytes`. Rejects with a KeyAwayError while the private key cannot be reached. */
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }
 

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import { elementAt } from '@gw/contract/internal/defined';
+import { KeyAwayError } from '@gw/contract/internal/evidence-keys';
 import { routes } from '@gw/contract/routes';
 import { slashError, withMoreSlashes } from '@gw/contract/slashes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -80,6 +81,12 @@ function errorOf(error: unknown, { body, method, routeOptions }: FastifyRequest)
       retryAfterS: 10,
       message:
         'The object store, which has archived receipts and long evidence packs, does not answer at the moment. Try again after the time in Retry-After.',
+    });
+  if (error instanceof KeyAwayError)
+    return apiError('overloaded', {
+      retryAfterS: 10,
+      message:
+        'The service that keeps the key of evidence packs does not sign at the moment. Try again after the time in Retry-After.',
     });
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   if (status === 413)

@@ -7,9 +7,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PackFormat } from '@gw/contract/evidence';
 import { errorText } from '@gw/contract/internal/error-text';
+import { KeyAwayError } from '@gw/contract/internal/evidence-keys';
 import type { PackAbout } from '@gw/evidence/pack';
 import type { Context } from '../../../shared/context.ts';
-import { type ObjectStore, ObjectsUnavailableError } from '../../../shared/objects/objects.ts';
+import { ObjectsUnavailableError } from '../../../shared/objects/objects.ts';
 import { retentionOf } from '../../retention/policy.ts';
 import { ChunkWriter } from '../chunks.ts';
 import {
@@ -56,9 +57,9 @@ async function build(options: BuildOptions, pack: PackRow, signal: AbortSignal):
   const { db, limits } = options;
   const about = aboutOf(options, pack);
   const { asked } = pack.request;
-  const objects = patientObjects(options, pack, signal);
+  const { key, objects } = patientParts(options, pack, signal);
   const writer = new ChunkWriter(objects, pack);
-  const product = await products[pack.format]({ ...options, objects }, { about, pack, writer });
+  const product = await products[pack.format]({ ...options, key, objects }, { about, pack, writer });
   const selection = { accountId: about.accountId, asked, period: about.period };
   const total = await countVersions(db, selection);
   let done = 0;
@@ -81,24 +82,34 @@ async function build(options: BuildOptions, pack: PackRow, signal: AbortSignal):
 /** Shorter than the lease, together with the time that a store takes to be found away. */
 const restMs = 3000;
 
-/** The store for a build: it answers late rather than reject while the store does not answer. */
-function patientObjects({ db, log, objects }: BuildOptions, pack: PackRow, signal: AbortSignal): ObjectStore {
+/** The store and the key for a build: they answer late rather than reject while theirs does not answer. */
+function patientParts({ db, key, log, objects }: BuildOptions, pack: PackRow, signal: AbortSignal) {
   const patient = async <T>(ask: () => Promise<T>): Promise<T> => {
     for (;;)
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof ObjectsUnavailableError)) throw error;
-        log.warn({ pack: pack.id, err: error }, 'an evidence pack waits for the store of objects');
-        await waitPack(db, pack, 'It waits for the object store, which does not answer.');
+        const reason = reasonOf(error);
+        if (reason === null) throw error;
+        log.warn({ pack: pack.id, err: error }, 'an evidence pack waits for what it is built with');
+        await waitPack(db, pack, reason);
         await delay(restMs, undefined, { signal });
       }
   };
   return {
-    ...objects,
-    get: (name, most) => patient(() => objects.get(name, most)),
-    put: (name, bytes) => patient(() => objects.put(name, bytes)),
+    key: { ...key, sign: (bytes: Uint8Array) => patient(() => key.sign(bytes)) },
+    objects: {
+      ...objects,
+      get: (name: string, most?: number) => patient(() => objects.get(name, most)),
+      put: (name: string, bytes: Buffer) => patient(() => objects.put(name, bytes)),
+    },
   };
+}
+
+/** Says in a sentence for the client why a pack waits; null: it does not wait for an error of this kind. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof ObjectsUnavailableError) return 'It waits for the object store, which does not answer.';
+  return error instanceof KeyAwayError ? 'It waits for the key that signs it, whose service does not answer.' : null;
 }
 
 const products: Readonly<
