@@ -7,6 +7,7 @@
 import { CappedList } from './capped-list.ts';
 import { type Checkpoint, checkpointIn } from './checkpoint.ts';
 import { checkManifest } from './differences.ts';
+import { checkKeptHours } from './kept-hours.ts';
 import { type KeptPack, keptManifestOf, keptPackIn } from './kept-pack.ts';
 import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, leafOf, timeOf } from './log-entries.ts';
 import { isConsistent } from './merkle.ts';
@@ -65,6 +66,8 @@ export class EarlierCheck {
       return { mismatches: [fault], late: [], changed: [], untold: 0 };
     }
     const ofLog = kept === null ? [] : [...(await checkSigned(kept, now.head, trust, 'earlier')), ...goesOn(kept, now)];
+    const keptHours =
+      kept === null || pack === null ? [] : checkKeptHours({ head: pack.pack.head, checkpoint: kept }, now.head);
     const unsound = pack === null ? [] : await faultsOf(pack.pack, now, trust, kept);
     const before = pack === null || unsound.length > 0 ? null : pack;
     const altered = before?.finish(now.head) ?? [];
@@ -72,7 +75,7 @@ export class EarlierCheck {
     const lists = { late: [this.#late, before?.late], changed: [this.#settled, before?.changed] };
     const listOf = (all: readonly (CappedList<string> | undefined)[]) => all.flatMap((each) => each?.list ?? []);
     return {
-      mismatches: [...ofLog, ...unsound, ...told, ...altered],
+      mismatches: [...ofLog, ...unsound, ...told, ...keptHours, ...altered],
       late: listOf(lists.late),
       changed: listOf(lists.changed),
       untold: [...lists.late, ...lists.changed].reduce((sum, each) => sum + (each?.untold ?? 0), 0),

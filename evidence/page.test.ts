@@ -39,7 +39,7 @@ const found = {
   routing: noRouting,
   log: { ...noLog, proven: 6 },
   excluded: [],
-  about: { account: evil, selection: evil, isFiltered: false },
+  about: { account: evil, selection: evil, isFiltered: false, isOfAll: true },
 } as const;
 
 test('no text of a pack becomes markup, and the page fetches and runs nothing', () => {

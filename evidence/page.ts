@@ -10,6 +10,7 @@ import { barChart, lineChart, type Point, shortNumber } from './charts.ts';
 import { isNode, type Node } from './receipt-node.ts';
 import { sealWords } from './seal-words.ts';
 import type { PackVerification } from './verify.ts';
+import { wholeText } from './whole-text.ts';
 
 const rowsOf = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isNode) : []);
 const numberOf = (value: unknown): number => (value === null || value === undefined ? 0 : Number(value));
@@ -66,7 +67,7 @@ function verdict(found: PackVerification): string {
   const { pins } = found.routing;
   const faults = mismatches.length + untold;
   const asked = log.late.length + log.unlogged.length + log.changed.length + log.untold;
-  const isGood = faults + asked === 0 && signature === 'trusted';
+  const isGood = faults + asked + (log.whole?.open.length ?? 0) === 0 && signature === 'trusted';
   const told = mismatches
     .slice(0, 20)
     .map(
@@ -74,7 +75,7 @@ function verdict(found: PackVerification): string {
         `<li>${escaped(`${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`)}</li>`,
     );
   return `<div class="${isGood ? 'good' : 'bad'}"><p>${[signers[signature], ...sealWords(found).map((each) => `It is ${escaped(each)}.`)].join(' ')} ${faults === 0 ? 'All that follows from something else in it holds.' : `${faults} things in it do not hold.`}
-  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages;${onlyStated === 0 ? '' : ` those of ${onlyStated} are only stated, without a lineage;`} ${log.proven} are proven to be in the log of the account.${pins.asked === 0 ? '' : ` Of ${pins.asked} calls that asked for a region, ${pins.held} were served there.`}${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
+  ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages;${onlyStated === 0 ? '' : ` those of ${onlyStated} are only stated, without a lineage;`} ${log.proven} are proven to be in the log of the account. Whole: ${escaped(wholeText(found))}.${pins.asked === 0 ? '' : ` Of ${pins.asked} calls that asked for a region, ${pins.held} were served there.`}${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
 }
 
 interface Quantity {

@@ -2,7 +2,8 @@ import type { PackVerification } from './verify.ts';
 
 /**
  * `fails`: something does not hold. `unauthenticated`: all holds, but nobody said whom to trust. `ask`: all holds, but somebody
- * should be asked, since receipts came late, are not in the log although they should be, or were settled since the earlier pack.
+ * should be asked, since receipts came late, are not in the log although they should be, or were settled since the earlier pack, or since an hour that
+ * the period cuts has too many calls to tell whether all are there.
  */
 export type Verdict = 'holds' | 'fails' | 'unauthenticated' | 'ask';
 
@@ -13,6 +14,7 @@ export function verdictOf({
   signature,
 }: Pick<PackVerification, 'mismatches' | 'signature'> & { readonly log?: PackVerification['log'] }): Verdict {
   if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 'fails';
-  if (log && log.late.length + log.unlogged.length + log.changed.length > 0) return 'ask';
+  if (log && log.late.length + log.unlogged.length + log.changed.length + (log.whole?.open.length ?? 0) > 0)
+    return 'ask';
   return signature === 'trusted' ? 'holds' : 'unauthenticated';
 }

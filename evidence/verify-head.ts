@@ -3,6 +3,7 @@ import { packContext } from '@gw/contract/pack/context';
 import { methodologyOfHash } from '@gw/methodology/methodologies';
 import { differences } from './differences.ts';
 import type { FollowedHead } from './followed.ts';
+import { hasAllOfItsTime } from './log-entries.ts';
 import { makingOf, packTypes } from './pack.ts';
 import { statedQuantities } from './quantities.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
@@ -15,12 +16,15 @@ export interface PackSubject {
   readonly selection: string;
   /** Whether receipts were chosen by their content. The log says nothing of receipts that such a filter left out. */
   readonly isFiltered: boolean;
+  /** Whether it claims to have all receipts of its period. */
+  readonly isOfAll: boolean;
 }
 
-export const subjectOf = ({ account, selection }: Node): PackSubject => ({
+export const subjectOf = ({ account, selection, temporal }: Node): PackSubject => ({
   account: typeof account === 'string' ? account : null,
   selection: shown(selection),
   isFiltered: isNode(selection) && (selection.model ?? selection.region) !== undefined,
+  isOfAll: hasAllOfItsTime({ selection, temporal }),
 });
 
 /** `account`: whose pack it has to be; undefined: anybody's. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Receipt } from '@gw/contract/receipt';
 import { cases } from '@gw/testing/cases';
-import { bytesOf, spanHashOf } from '@gw/testing/evidence/made-packs';
+import { bytesOf, registerOf, spanHashOf } from '@gw/testing/evidence/made-packs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { canonicalText } from './canonical.ts';
@@ -29,6 +29,7 @@ const hash = spanHashOf(leaves);
 /** The first was signed within the hour of the calls, so the others are not late. */
 const issuedAt = (size: number) => new Date(size === 3 ? '2026-11-21T09:45:00Z' : '2026-11-30T00:00:00Z');
 const completeUntil = (size: number) => new Date(size === 3 ? '2026-11-21T09:00:00Z' : '2026-11-29T23:00:00Z');
+const registerAt = (size: number) => registerOf(receipts.slice(0, size).map(({ created_at }) => created_at));
 const checkpointOf = (size: number, signer = key, account = 'acct_1'): Promise<Checkpoint> =>
   signedCheckpoint(
     {
@@ -36,7 +37,7 @@ const checkpointOf = (size: number, signer = key, account = 'acct_1'): Promise<C
       baseUrl: 'https://gw.example',
       size,
       root: hash({ begin: 0, end: size }),
-      hoursRoot: hash({ begin: 0, end: size }),
+      hoursRoot: registerAt(size).root,
       completeUntil: completeUntil(size),
       issued: issuedAt(size),
     },
@@ -69,7 +70,11 @@ async function packWith({ changed, checkpoint, only = () => true, selection = {}
         const said = index === 1 ? { ...each, ...changed } : each;
         return { receipt: said, lineage: null, log: { index, path } };
       }),
-    log: { checkpoint, consistency: { from: 3, path: consistencySpans(3, checkpoint.tree_size).map(hash) } },
+    log: {
+      checkpoint,
+      ...(Object.keys(selection).length === 0 && { hours: registerAt(checkpoint.tree_size).hours(year) }),
+      consistency: { from: 3, path: consistencySpans(3, checkpoint.tree_size).map(hash) },
+    },
   };
   return JSON.parse(await packText(contents, key));
 }
@@ -110,9 +115,10 @@ describe('the log of a pack', () => {
     expect(await verified(some, { earlier })).toMatchObject({ mismatches: [], log: { proven: 3 } });
     // The same, and nobody asked for less.
     const lacking = await verified(await packWith({ checkpoint, only }), { earlier });
-    expect(lacking.mismatches.map(({ found, receipt: name }) => [name, found])).toEqual(
-      [0, 2].map((at) => [`urn:gw:receipt:${receipts[at]?.id}:1`, 'nothing']),
-    );
+    expect(lacking.mismatches.map(({ found, receipt: name }) => [name, found])).toEqual([
+      [null, 'not in the pack'],
+      ...[0, 2].map((at) => [`urn:gw:receipt:${receipts[at]?.id}:1`, 'nothing']),
+    ]);
   });
 
   it('names what a kept pack has otherwise, and believes of that only what is signed', async () => {

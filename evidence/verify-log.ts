@@ -9,8 +9,8 @@ import { CappedList } from './capped-list.ts';
 import { type Checkpoint, checkpointIn } from './checkpoint.ts';
 import { type Cosignature, checkCosignatures } from './cosignatures.ts';
 import { EarlierCheck } from './earlier-check.ts';
-import { IndexRuns } from './index-runs.ts';
-import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, timeOf } from './log-entries.ts';
+import { HoursCheck, type Wholeness } from './hours-check.ts';
+import { checkSigned, type Entry, entryOf, isLongOver, timeOf } from './log-entries.ts';
 import type { NoteKey } from './note.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
 import type { Trust } from './signature.ts';
@@ -27,11 +27,8 @@ export interface LogVerification {
   readonly changed: readonly string[];
   /** How many more receipts belong into these lists, which have room for a thousand each. */
   readonly untold: number;
-  /**
-   * Entries between the first and the last of the pack that are not in it, both ends inclusive. As far as this pack tells, they are of other
-   * times. Empty for a pack with a filter.
-   */
-  readonly gaps: readonly (readonly [number, number])[];
+  /** How far it is proven that the pack lacks no receipt of its period; null: it is not, or does not claim to be of all. */
+  readonly whole: Wholeness | null;
   /** The archived months that the log proves, as `2025-01`. */
   readonly archived: readonly string[];
   /** The origin of the log, by which witnesses know it; null: there is no checkpoint. */
@@ -50,7 +47,7 @@ const logOf = ({ log }: Node): Node | null => (isNode(log) ? log : null);
 export class LogCheck {
   readonly #since: EarlierCheck | null;
   readonly #unlogged = new CappedList<string>();
-  readonly #indexes = new IndexRuns();
+  readonly #hours = new HoursCheck();
   readonly #archived = new ArchivedCheck();
   #proven = 0;
 
@@ -65,14 +62,13 @@ export class LogCheck {
     const entry = entryOf(node, checkpoint);
     if (entry.isProven) this.#proven += 1;
     if (isOverdue(entry, checkpoint, head)) this.#unlogged.add(String(node.id));
-    for (const index of entry.indexes) this.#indexes.add(index);
     this.#archived.add(node);
     this.#since?.add(entry, checkpoint?.tree_size ?? 0);
-    return entry.faults;
+    return [...entry.faults, ...this.#hours.add(entry, head)];
   }
 
   exclude({ log_index }: Node): void {
-    if (log_index !== undefined) this.#indexes.add(log_index);
+    if (log_index !== undefined) this.#hours.exclude(log_index);
   }
 
   /** `witnesses`: which have to have cosigned the checkpoint. */
@@ -81,8 +77,11 @@ export class LogCheck {
     const checkpoint = checkpointIn(log?.checkpoint);
     const isFaulty = checkpoint === null && head.log !== null && head.log !== undefined;
     const archived = this.#archived.finish(head, checkpoint);
-    // A pack has the months of all times, so they say nothing of where its receipts begin and end.
-    for (const { index } of archived.proven) this.#indexes.fill(index);
+    const hours = this.#hours.finish(
+      head,
+      checkpoint,
+      archived.proven.map(({ index }) => index),
+    );
     const since = await this.#since?.finish({ head, checkpoint }, trust);
     const { mismatches: uncosigned, ...cosignatures } = await checkCosignatures(checkpoint, witnesses);
     return {
@@ -91,6 +90,7 @@ export class LogCheck {
         ...(checkpoint === null ? [] : await checkSigned(checkpoint, head, trust, 'log.checkpoint')),
         ...uncosigned,
         ...archived.mismatches,
+        ...hours.mismatches,
         ...(since?.mismatches ?? []),
       ],
       proven: this.#proven,
@@ -98,7 +98,7 @@ export class LogCheck {
       unlogged: this.#unlogged.list,
       changed: since?.changed ?? [],
       untold: this.#unlogged.untold + (since?.untold ?? 0),
-      gaps: hasAllOfItsTime(head) ? this.#indexes.gaps() : [],
+      whole: hours.whole,
       archived: archived.proven.map(({ month }) => month),
       origin: checkpoint?.origin ?? null,
       ...cosignatures,
@@ -121,7 +121,7 @@ export const noLog: Omit<LogVerification, 'mismatches'> = {
   unlogged: [],
   changed: [],
   untold: 0,
-  gaps: [],
+  whole: null,
   archived: [],
   origin: null,
   cosigned: [],

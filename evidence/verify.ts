@@ -104,7 +104,7 @@ const failed = (mismatch: PackMismatch): VerifiedPack => ({
   routing: noRouting,
   log: noLog,
   excluded: [],
-  about: { account: null, selection: 'not stated', isFiltered: false },
+  about: { account: null, selection: 'not stated', isFiltered: false, isOfAll: false },
 });
 
 const listPaths: readonly string[] = listNames.map(listPart);

@@ -184,7 +184,6 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   usage_days: ledgerMarks,
   receipt_log: ledgerGrows,
   receipt_log_nodes: ledgerGrows,
-  // It follows from the log, and counts only as far as a checkpoint signs it.
   receipt_log_hours: ledgerWork,
   receipt_log_checkpoints: ledgerGrows,
   receipt_log_changes: ledgerMarks,

@@ -7,6 +7,7 @@ import { harmless } from '@gw/evidence/harmless';
 import { sealWords } from '@gw/evidence/seal-words';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification, SealCheck, SealTrust, VerifyOptions } from '@gw/evidence/verify';
+import { wholeText } from '@gw/evidence/whole-text';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 import { cosignedText, witnessesIn } from './witnesses.ts';
@@ -212,13 +213,13 @@ function textOf(result: PackVerification): string {
     ...routingText(result.routing),
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
     ...(log.origin === null ? [] : [`  of ${log.origin}`, ...cosignedText(log)]),
+    `whole       ${wholeText(result)}`,
     ...(log.archived.length === 0 ? [] : [`  archived months: ${log.archived.join(', ')}`]),
     ...(log.fault === null ? [] : [`  there are no proofs: ${log.fault}`]),
     ...listed(log.late, (receipt) => `${receipt} is new, and belongs before the earlier pack or checkpoint`),
     ...listed(log.unlogged, (receipt) => `${receipt} is not in the log, although it should be by now`),
     ...listed(log.changed, (receipt) => `${receipt} has changed since the earlier pack or checkpoint`),
     ...(log.untold === 0 ? [] : [`  and ${log.untold} more receipts that have to be asked about`]),
-    ...listed(log.gaps, ([from, to]) => `the entries ${from} to ${to} are not in this pack`),
     ...sealText(result),
     `mismatches  ${mismatches.length + untold}`,
     ...listed(

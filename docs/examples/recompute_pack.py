@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Recomputes an evidence pack from itself alone: python3 recompute_pack.py pack.jsonld
 
-Needs nothing but Python 3 and recompute.py beside it (with its own two files). Makes again the digest of each part, the sums,
-the coverage, and each number of each receipt whose lineage is in the pack, by the methodology documents of the pack, and follows
-the way of each receipt and of each archived month to the root of the log. The signatures are left to a library: `signature.jws` is detached (RFC 7797) over
+Needs nothing but Python 3, and recompute.py (with its own two files) and recompute_hours.py beside it. Makes again the digest of each part, the sums,
+the coverage, and each number of each receipt whose lineage is in the pack, by the methodology documents of the pack, follows
+the way of each receipt and of each archived month to the root of the log, and looks for the entries that the log has of the period (recompute_hours.py). The signatures are left to a library: `signature.jws` is detached (RFC 7797) over
 `manifest` as JSON by RFC 8785, `log.checkpoint.note` is a signed note (c2sp.org/signed-note). Exit code 1 if anything differs.
 
-It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand; and twice, because the
+It reads the pack item by item, so of a receipt it keeps no more than its place in the log and its time; and twice, because the
 methodology documents stand behind the receipts.
 """
 import contextlib
@@ -18,6 +18,7 @@ import sys
 from decimal import Decimal
 
 import recompute
+import recompute_hours
 
 AMOUNT = re.compile(r"_(wh|g|ml|minutes|g_per_kwh|per_request)$|^pue$")
 APART = ["date", "model", "provider", "region", "grid_basis", "simulated"]
@@ -181,7 +182,7 @@ class Receipts:
         self.documents, self.unheld = documents, 0
         self.lists = {name: ListDigest() for name in LISTS}
         self.singles, self.parts, self.part = [], [], ListDigest()
-        self.months = {}
+        self.months, self.indexes = {}, {}
         self.last, self.versions, self.receipts, self.logged, self.recomputed = None, 0, 0, 0, 0
 
     def add(self, node, checkpoint):
@@ -203,6 +204,10 @@ class Receipts:
             self.close_part()
         self.check_amounts(node)
         self.logged += self.check_log(node, checkpoint)
+        own = node.get("log") or {}
+        for index in [own.get("index"), *(each["index"] for each in own.get("replaced", []))]:
+            if type(index) is int:
+                self.indexes[index] = node["created_at"]
         self.recomputed += self.check_numbers(node)
 
     def close_part(self):
@@ -335,6 +340,8 @@ def read(reader, documents, checks):
         elif name == "excluded":
             for item in reader.items():
                 excluded.add(item)
+                if type(item.get("log_index")) is int:
+                    receipts.indexes.setdefault(item["log_index"], None)
         else:
             head[name] = reader.value()
     receipts.finish()
@@ -350,13 +357,14 @@ def is_archived_month(said):
 
 
 def check_archived(head, receipts, checks):
-    """What is said of archived months is in the log, and a pack of all of such a month has as many receipts as left."""
+    """What is said of archived months is in the log, and a pack of all of such a month has as many receipts as left. Returns their places."""
+    places = []
     log, temporal = head.get("log") or {}, head.get("temporal")
     filters = ("model", "region", "receipt_ids")
     has_all = temporal is not None and not any(name in head["selection"] for name in filters)
     archived, checkpoint, months = log.get("archived", []), log.get("checkpoint"), set()
     if not checks.compare("archived months: a list", type(archived) is list and len(archived) <= MOST_MONTHS, True):
-        return
+        return places
     for at, entry in enumerate(archived):
         month = entry.get("month") if type(entry) is dict else None
         if not checks.compare(f"archived month, entry {at}: form", is_archived_month(month), True):
@@ -367,12 +375,14 @@ def check_archived(head, receipts, checks):
         checks.compare(f"{name}: account", month["account"], head["account"])
         if not checks.compare(f"{name}: a checkpoint for its place in the log", checkpoint is not None, True):
             continue
-        checks.compare(f"{name}: root of the log", checkpoint["root_hash"], in_log(leaf_of(month), entry, checkpoint))
+        if checks.compare(f"{name}: root of the log", checkpoint["root_hash"], in_log(leaf_of(month), entry, checkpoint)):
+            places.append(entry["index"])
         year, number = map(int, month["month"].split("-"))
         begin, end = f"{year:04}-{number:02}-01", f"{year + number // 12:04}-{number % 12 + 1:02}-01"
         # Times in one form stand in the order of their texts.
         if has_all and temporal["start"] <= f"{begin}T00:00:00.000Z" and temporal["end"] >= f"{end}T00:00:00.000Z":
             checks.compare(f"{name}: versions of receipts", month["receipts"], receipts.months.get(month["month"], 0))
+    return places
 
 
 def check_manifest(head, receipts, excluded, checks):
@@ -416,7 +426,8 @@ def main(file):
     with open(file) as opened:
         head, receipts, stated, excluded = read(Reader(opened), documents, checks)
     check_manifest(head, receipts, excluded, checks)
-    check_archived(head, receipts, checks)
+    archived = check_archived(head, receipts, checks)
+    recompute_hours.check(head, receipts.indexes, archived, checks)
     check_sums(head, receipts, checks)
     check_lists(head, receipts, stated, checks)
     counted = f"{receipts.versions} receipts, {receipts.recomputed} recomputed, {receipts.logged} in the log"

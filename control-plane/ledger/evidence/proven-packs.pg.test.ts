@@ -300,12 +300,45 @@ describe.each(ways)('of a pack that %s:', (_, long) => {
     ).toBe(500);
   });
 
-  test('entries between those of the pack are told of, if they are not in it', async () => {
-    const away = entry(-60 * 24 * 30);
-    await running.store(away, entry(30));
+  test('it is whole, as far as the checkpoint goes, also if entries of other times stand between its own', async () => {
+    const { id } = first().receipt;
+    const second = entryFrom(callAt(at(7)), { accountId, changes: { id, version: 2, supersedes: 1 } });
+    await running.store(entry(-60 * 24 * 30), entry(30), second);
     const pack = await nextPack();
-    const { log: found } = await verified(pack);
-    expect(found.gaps).toEqual([[50, 50]]);
+    const { log: found, mismatches } = await verified(pack);
+    expect([mismatches, found.whole]).toEqual([[], { until: '2026-11-21T11:00:00.000Z', hours: 2, open: [] }]);
+    expect(pack.log.hours.shown).toMatchObject([
+      {
+        ranges: [
+          [0, 50],
+          [51, 2],
+        ],
+      },
+      { ranges: [[53, 30]] },
+    ]);
+  });
+
+  test('it is whole too, if its period begins and ends within an hour', async () => {
+    const [from, to] = [at(10), at(305)];
+    const { log: found, mismatches, receipts } = await verifyPack(await packOf({ from, to }), { trust });
+    expect([mismatches, receipts, found.whole]).toEqual([[], 45, { until: at(120), hours: 1, open: [] }]);
+    await log();
+    const next = await verifyPack(await packOf({ from, to }), { trust });
+    expect([next.mismatches, next.log.whole]).toEqual([[], { until: to, hours: 2, open: [] }]);
+  });
+
+  test('one of some receipts alone does not claim to be whole', async () => {
+    for (const some of [{ model: first().receipt.model }, { receipt_ids: [first().receipt.id] }]) {
+      const { log: found, mismatches } = await verifyPack(await packOf(some), { trust });
+      expect([mismatches, found.whole]).toEqual([[], null]);
+    }
+  });
+
+  test('hours that somebody with the database has altered are no proof', async () => {
+    await running.stores.tamper(`UPDATE receipt_log_hours SET ranges = '[[0,49]]' WHERE level = 0`);
+    const pack = await packOf();
+    expect(pack.log.fault).toBe('The hours of the log of receipts are not those that were signed.');
+    expect((await verifyPack(pack, { trust })).mismatches).toMatchObject([{ field: 'log.hours' }]);
   });
 
   test('a row that was put in without a seal is named, and nothing else', async () => {

@@ -4,6 +4,7 @@ import { harmless } from '@gw/evidence/harmless';
 import { sealWords } from '@gw/evidence/seal-words';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
 import type { PackVerification } from '@gw/evidence/verify';
+import { wholeText } from '@gw/evidence/whole-text';
 import { Alert, Button, Code, FileInput, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -175,12 +176,10 @@ function linesOf(found: PackVerification): string[] {
     ...listed(left, untoldExcluded),
     `Numbers made again: ${number(recomputed)}; without a lineage: ${number(receipts - recomputed)}`,
     `Proven to be in the log: ${number(log.proven)}; not in it yet: ${number(receipts - log.proven)}`,
+    `Whole: ${wholeText(found)}`,
     ...(log.archived.length === 0 ? [] : [`Archived months: ${log.archived.join(', ')}`]),
     ...(log.fault === null ? [] : [`There are no proofs: ${log.fault}`]),
     ...listed(asked, log.untold),
-    ...listed(
-      log.gaps.map(([from, to]) => `The entries ${number(from)} to ${number(to)} of the log are not in this pack`),
-    ),
   ];
 }
 
