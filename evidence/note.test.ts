@@ -66,6 +66,7 @@ const made = () =>
       baseUrl: 'https://gw.example/eu',
       size: 7,
       root: 'ab'.repeat(32),
+      hoursRoot: 'cd'.repeat(32),
       completeUntil: at,
       issued: at,
     },
@@ -76,7 +77,7 @@ test('a checkpoint is a signed note of its log, whose key a witness can be given
   const checkpoint = await made();
   const origin = 'gw.example/eu/receipts/acct_1';
   const own = logKey(checkpoint, key.publicJwk);
-  const text = `${origin}\n7\nq6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s=\ncomplete_until 2026-11-21T09:00:00.000Z\nissued 2026-11-21T09:00:00.000Z\n`;
+  const text = `${origin}\n7\nq6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s=\ncomplete_until 2026-11-21T09:00:00.000Z\nhours_root ${'cd'.repeat(32)}\nissued 2026-11-21T09:00:00.000Z\n`;
   expect(noteText(checkpoint)).toBe(text);
   expect(checkpoint.note).toMatch(new RegExp(`^${text}\n— ${origin} [A-Za-z0-9+/=]+\n$`));
   expect(vkeyOf(own)).toMatch(new RegExp(`^${origin}\\+${keyIdOf(own)}\\+AY`));

@@ -79,6 +79,7 @@ async function packOf(made: Made = {}): Promise<string> {
   const [completeUntil, issued] = [new Date(clock('15:00')), new Date(clock('15:15'))];
   const stated = {
     account: 'acct_1',
+    baseUrl: 'https://gw.example',
     size,
     root: hash({ begin: 0, end: size }),
     hoursRoot: register.root,

@@ -63,7 +63,15 @@ async function packOf(receipts: readonly Placed[]): Promise<string> {
   const size = leaves.length;
   const root = hash({ begin: 0, end: size });
   const checkpoint = await signedCheckpoint(
-    { account: 'acct_1', baseUrl: 'https://gw.example', size, root, hoursRoot: root, completeUntil: new Date(0), issued: new Date(0) },
+    {
+      account: 'acct_1',
+      baseUrl: 'https://gw.example',
+      size,
+      root,
+      hoursRoot: root,
+      completeUntil: new Date(0),
+      issued: new Date(0),
+    },
     key,
   );
   const made = await packText(

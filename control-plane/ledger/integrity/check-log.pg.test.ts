@@ -67,7 +67,15 @@ test('a log that is what it was has no faults, also of receipts that were settle
 const forge = async () => {
   const issued = clock;
   const forged = await signedCheckpoint(
-    { account: accountId, baseUrl: addresses.baseUrl, size: 600, root: 'ab'.repeat(32), hoursRoot: 'ab'.repeat(32), completeUntil: issued, issued },
+    {
+      account: accountId,
+      baseUrl: addresses.baseUrl,
+      size: 600,
+      root: 'ab'.repeat(32),
+      hoursRoot: 'ab'.repeat(32),
+      completeUntil: issued,
+      issued,
+    },
     signingKeyOf('02'.repeat(32)),
   );
   await stores.tamper(

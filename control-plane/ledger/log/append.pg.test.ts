@@ -353,7 +353,15 @@ test.each([
       const issued = new Date('2026-11-20T12:00:00Z');
       const root = await rootOf(stores.db, accountId, 40);
       const forged = await signedCheckpoint(
-        { account: accountId, baseUrl: addresses.baseUrl, size: 40, root, hoursRoot: root, completeUntil: issued, issued },
+        {
+          account: accountId,
+          baseUrl: addresses.baseUrl,
+          size: 40,
+          root,
+          hoursRoot: root,
+          completeUntil: issued,
+          issued,
+        },
         signingKeyOf('02'.repeat(32)),
       );
       await stores.tamper('DELETE FROM receipt_log_checkpoints WHERE tree_size > 40');
