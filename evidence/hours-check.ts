@@ -14,7 +14,7 @@ import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-n
 
 /** How far a pack is proven to be whole. */
 export interface Wholeness {
-  /** Of the period up to here no entry of the log is missing; null: the checkpoint says nothing of the period. */
+  /** No entry that the log has of the period up to here is missing; null: the checkpoint says nothing of the period. */
   readonly until: string | null;
   /** How many hours with calls all entries are there of. */
   readonly hours: number;
@@ -145,7 +145,7 @@ function wantedOf(hour: ShownHour, start: number, end: number): readonly Run[] |
       const ms = Number(times[at]);
       if (ms < start || ms >= end) runs.add(index);
     }
-  // What is left, once those outside are taken away.
+  // The rest is within the period.
   return runs.missingOf(ranges.map(runOf));
 }
 

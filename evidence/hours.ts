@@ -14,7 +14,7 @@ const hours = 2 ** 24;
 /** Entries that follow each other: the index of the first, and how many there are. */
 export type EntryRange = readonly [first: number, count: number];
 
-/** What the register says of an hour. */
+/** An hour as the register has it. */
 export interface HourLeaf {
   /** Its begin, RFC 3339. */
   readonly hour: string;

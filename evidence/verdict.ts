@@ -14,7 +14,7 @@ export function verdictOf({
   signature,
 }: Pick<PackVerification, 'mismatches' | 'signature'> & { readonly log?: PackVerification['log'] }): Verdict {
   if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 'fails';
-  if (log && log.late.length + log.unlogged.length + log.changed.length + (log.whole?.open.length ?? 0) > 0)
-    return 'ask';
+  const asked = log && [log.late, log.unlogged, log.changed, log.whole?.open ?? []];
+  if (asked?.some(({ length }) => length > 0)) return 'ask';
   return signature === 'trusted' ? 'holds' : 'unauthenticated';
 }

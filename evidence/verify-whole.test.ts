@@ -1,4 +1,4 @@
-/** What a signer with the key can try, to leave receipts out of a pack. With a database: control-plane/ledger/evidence/proven-packs.pg.test.ts. */
+/** A signer with the key tries to leave receipts out of a pack. With a database: control-plane/ledger/evidence/proven-packs.pg.test.ts. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ interface Made {
   readonly said?: readonly (string | null)[];
   readonly size?: number;
   readonly archived?: boolean;
-  /** What the signed checkpoint says otherwise, once it is signed. */
+  /** Members that are changed in the checkpoint once it is signed. */
   readonly checkpoint?: object;
 }
 
@@ -132,7 +132,7 @@ const verified = async (made: Made, earlier?: unknown) => {
   const text = await packOf(made);
   return { text, ...(await verifyPack(bytesOf(text), { trust, ...(earlier !== undefined && { earlier }) })) };
 };
-/** What `./gw verify` prints of the mismatches. */
+/** Returns the mismatches as `./gw verify` prints them. */
 const told = ({ mismatches }: { readonly mismatches: readonly { field: string; expected: string; found: string }[] }) =>
   mismatches.map(({ expected, field, found }) => `${field}: expected ${expected}, found ${found}`).join('\n');
 

@@ -1,4 +1,4 @@
-/** What a pack of all receipts of a period shows of the register of the hours of the log (log/hours.ts). */
+/** Reads, for a pack of all receipts of a period, what it shows of the register of the hours of the log (log/hours.ts). */
 import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import {
   blockSize,

@@ -1,6 +1,6 @@
 /** Makes the hours of a log anew from its entries, and compares what is stored and signed with them. */
 import { checkpointIn } from '@gw/evidence/checkpoint';
-import { blockHash, blockSize, hourHash, type Placed, rootOfBlocks } from '@gw/evidence/hours';
+import { blockHash, blockSize, type HourLeaf, hourHash, type Placed, rootOfBlocks } from '@gw/evidence/hours';
 import type { Database } from '@gw/prisma/client';
 import { hoursAnew } from '../log/hours.ts';
 import type { Fault } from './faults.ts';
@@ -35,11 +35,14 @@ export async function hourFaults(db: Database, accountId: string): Promise<Pick<
   });
   const isSigned = rootOfBlocks(blocks) === checkpoint.hours_root;
   return [
-    ...altered.map(({ ranges }) => ({ number: ranges?.[0]?.[0] ?? 0, fault: 'hour altered' })),
+    ...altered.map(({ ranges }) => ({ number: firstOf(ranges), fault: 'hour altered' })),
     ...(stored.size > 0 ? [{ number: 0, fault: 'hour without entries' }] : []),
     ...(isSigned ? [] : [{ number: checkpoint.tree_size, fault: 'checkpoint of other hours' }]),
   ];
 }
+
+/** The number for 256 hours is that of the first entry of the log. */
+const firstOf = (ranges: HourLeaf['ranges'] | null): number => (ranges?.[0] === undefined ? 0 : ranges[0][0]);
 
 const nameOf = ({ level, place }: Pick<StoredHour, 'level' | 'place'>): string => `${level}:${place}`;
 const contentOf = ({ hash, ranges, times_digest }: Omit<StoredHour, 'level' | 'place'>): string =>

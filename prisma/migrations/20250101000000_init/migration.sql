@@ -1682,7 +1682,7 @@ CREATE TABLE "receipt_log_hours" (
   -- Hours since 1970, or how often 256 of them.
   "place" INTEGER NOT NULL,
   "hash" BYTEA NOT NULL CHECK (octet_length("hash") = 32),
-  -- Of an hour: [[first index, count], …], and the digest over the times of its calls.
+  -- For an hour, [[first index, count], …] and the digest over the times of its calls.
   "ranges" JSON,
   "times_digest" CHAR(64),
   PRIMARY KEY ("account_id", "level", "place")
