@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Receipt } from '@gw/contract/receipt';
-import { bytesOf, spanHashOf } from '@gw/testing/evidence/made-packs';
+import { bytesOf, registerOf, spanHashOf } from '@gw/testing/evidence/made-packs';
 import { expect, test } from 'vitest';
 import { type ArchivedMonth, archivedFormat, archivedHash } from './archived-month.ts';
 import { canonicalText } from './canonical.ts';
@@ -48,10 +48,10 @@ interface Told {
 async function packOf({ asked, entries, signer = key, since }: Told): Promise<unknown> {
   const leaves = entries.map((each) => (isMonth(each) ? archivedHash(each) : leafHash(canonicalText(each))));
   const [hash, size] = [spanHashOf(leaves), entries.length];
-  const checkpoint = await signedCheckpoint(
-    { account: 'acct_1', baseUrl, size, root: hash({ begin: 0, end: size }), completeUntil: issued, issued },
-    signer,
-  );
+  const register = registerOf(entries.map((each) => (isMonth(each) ? null : each.created_at)));
+  const [root, hoursRoot] = [hash({ begin: 0, end: size }), register.root];
+  const stated = { account: 'acct_1', baseUrl, size, root, hoursRoot, completeUntil: issued, issued };
+  const checkpoint = await signedCheckpoint(stated, signer);
   const placed = entries.map((entry, index) => ({ entry, index, path: inclusionSpans(index, size).map(hash) }));
   const archived = placed.flatMap(({ entry, index, path }) => (isMonth(entry) ? [{ index, path, month: entry }] : []));
   const shown = placed.flatMap(({ entry, index, path }) =>
@@ -71,6 +71,7 @@ async function packOf({ asked, entries, signer = key, since }: Told): Promise<un
       log: {
         checkpoint,
         consistency: since === undefined ? null : { from: since, path: consistencySpans(since, size).map(hash) },
+        ...(asked === undefined && { hours: register.hours({ from, to }) }),
         ...(archived.length > 0 && { archived }),
       },
     },
