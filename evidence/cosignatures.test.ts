@@ -24,7 +24,18 @@ const atS = at.getTime() / 1000;
 const receipt = { id: 'rcpt_1', object: 'gw.receipt', version: 1 };
 const leaf = leafHash(canonicalText(receipt));
 const made = (account = 'acct_1') =>
-  signedCheckpoint({ account, baseUrl: 'https://gw.example', size: 1, root: leaf, completeUntil: at, issued: at }, key);
+  signedCheckpoint(
+    {
+      account,
+      baseUrl: 'https://gw.example',
+      size: 1,
+      root: leaf,
+      hoursRoot: 'cd'.repeat(32),
+      completeUntil: at,
+      issued: at,
+    },
+    key,
+  );
 const withLines = (checkpoint: Checkpoint, ...lines: readonly string[]): Checkpoint => ({
   ...checkpoint,
   note: checkpoint.note + lines.join(''),
