@@ -35,6 +35,8 @@ export default defineConfig({
     // Lists the licences of the packages in the scripts.
     license: { fileName: 'assets/licences.txt' },
   },
+  // Modules, so that the parser of certificates is a file of its own, which is loaded for packs that have some.
+  worker: { format: 'es' },
   // For changes: the pages as they are written, with the port of a running gateway behind them.
   server: {
     proxy: Object.fromEntries(
