@@ -26,6 +26,7 @@ import { type PackSettings, readEvidenceKey, readPackSettings } from './ledger/e
 import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
 import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
 import { type IntegritySettings, readIntegritySettings } from './ledger/integrity/config.ts';
+import { type LogWitness, readLogWitnesses } from './ledger/log/witnesses.ts';
 import { readCurrency } from './ledger/usage/config.ts';
 import { type AccessSettings, readAccessSettings } from './people/access/config.ts';
 import { readNameKeys } from './shared/names/config.ts';
@@ -69,6 +70,8 @@ export interface Config extends Required<InternalTokens> {
   readonly evidenceKey: PackKey;
   /** The settings of long packs. */
   readonly packs: PackSettings;
+  /** Witnesses that cosign the checkpoints of the logs of receipts; none by default. */
+  readonly logWitnesses: readonly LogWitness[];
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;
   /** Energy counters of self-hosted GPUs; none by default. */
@@ -114,6 +117,7 @@ export function loadConfig(environment: Environment): Config {
     nameKeys: readNameKeys(settings),
     evidenceKey: readEvidenceKey(settings),
     packs: readPackSettings(settings),
+    logWitnesses: readLogWitnesses(settings),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
     screening: readScreeningSettings(settings),

@@ -186,6 +186,7 @@ export const tableRights: Readonly<Record<string, RightsByRole>> = {
   receipt_log_nodes: ledgerGrows,
   receipt_log_hours: ledgerWork,
   receipt_log_checkpoints: ledgerGrows,
+  receipt_log_cosignatures: ledgerGrows,
   receipt_log_changes: ledgerMarks,
   receipt_log_set_aside: ledgerReads,
 

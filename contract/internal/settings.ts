@@ -129,6 +129,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_LEDGER_KEY',
     'GW_LEDGER_KEYS_PREVIOUS',
     'GW_LEDGER_KEY_ID',
+    'GW_LOG_WITNESSES',
     'GW_NAMES_KEY',
     'GW_NAMES_KEYS_PREVIOUS',
     'GW_NAMES_KEY_ID',

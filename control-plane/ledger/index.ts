@@ -28,7 +28,9 @@ import { registerIntegrity } from './integrity/gauges.ts';
 import { type LedgerSealsOptions, openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import type { Periods } from './integrity/progress.ts';
+import { registerCosigning } from './log/cosign.ts';
 import { proofRoutes } from './log/routes.ts';
+import type { LogWitness } from './log/witnesses.ts';
 import { type Entries, openEntries } from './receipts/entries.ts';
 import { keyPlace, type LedgerPlace, personPlace } from './receipts/ledger-place.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
@@ -61,6 +63,8 @@ export interface LedgerServices {
   /** Signs evidence packs. */
   readonly evidenceKey: PackKey;
   readonly packs: PackSettings;
+  /** Cosign the checkpoints of the logs of receipts. */
+  readonly logWitnesses: readonly LogWitness[];
   /** Null: no service stamps packs. */
   readonly timestamps: Timestamps | null;
   /** Without the keys of the sources. */
@@ -81,10 +85,11 @@ export function openLedger(
   {
     evidenceKey,
     grid,
+    logWitnesses,
     mayNoteFaults,
     packs,
     vault,
-  }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'packs' | 'vault'> &
+  }: Pick<LedgerServices, 'evidenceKey' | 'grid' | 'logWitnesses' | 'packs' | 'vault'> &
     Required<Pick<LedgerSealsOptions, 'mayNoteFaults'>>,
 ): LedgerServices {
   const { timestampUrl } = packs;
@@ -93,6 +98,7 @@ export function openLedger(
     evidenceKey: timestamps === null ? evidenceKey : { ...evidenceKey, timestamp: timestamps.timestamp },
     timestamps,
     grid: { sources: grid.sources },
+    logWitnesses,
     packs,
     packPlaces: openPackPlaces(),
     vault,
@@ -161,8 +167,8 @@ export function operatorRoutes(
 
 export function registerMetrics(
   registry: Registry,
-  { db, redis }: Context,
-  { checkPeriods, deliveryMetrics, entries, faults, seals, timestamps, versionMetrics }: LedgerServices,
+  { db, now, redis }: Context,
+  { checkPeriods, deliveryMetrics, entries, faults, logWitnesses, seals, timestamps, versionMetrics }: LedgerServices,
 ): void {
   entries.register(registry);
   versionMetrics.register(registry);
@@ -174,4 +180,5 @@ export function registerMetrics(
   registerWaiting(registry, redis);
   registerGround(registry, redis);
   registerPacks(registry, db);
+  registerCosigning(registry, { db, now, witnesses: logWitnesses });
 }

@@ -33,8 +33,10 @@ import { openLook } from './ground/ground.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startReceiptLog } from './log/append.ts';
+import { startCosigning } from './log/cosign.ts';
 import { startHeads } from './log/heads.ts';
 import { trustIn } from './log/sign.ts';
+import type { LogWitness } from './log/witnesses.ts';
 import type { Entries } from './receipts/entries.ts';
 import { startIngester } from './receipts/ingest.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
@@ -55,6 +57,7 @@ interface JobServices {
   readonly evidenceKey: PackKey;
   readonly faults: FaultLog;
   readonly packs: PackSettings;
+  readonly logWitnesses: readonly LogWitness[];
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
   /** Opens the secrets of webhooks. */
@@ -77,8 +80,18 @@ export function startJobs(
   services: JobServices,
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
-  const { addresses, db, redis, log, now } = context;
-  const { deliveryMetrics, entries, evidenceKey: key, faults, packs, seals, vault, versionMetrics } = services;
+  const { addresses, db, guard, redis, log, now } = context;
+  const {
+    deliveryMetrics,
+    entries,
+    evidenceKey: key,
+    faults,
+    logWitnesses: witnesses,
+    packs,
+    seals,
+    vault,
+    versionMetrics,
+  } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper({ redis, log, entries }) }),
     dailyPartitions(context),
@@ -92,6 +105,7 @@ export function startJobs(
     startRebasing(context),
     startDeliveries({ ...context, vault, metrics: deliveryMetrics }),
     startReceiptLog({ addresses, db, key, log, now, seals }),
+    ...(witnesses.length > 0 ? [startCosigning({ db, guard, log, now, witnesses })] : []),
     startArchive({
       ...context,
       key,

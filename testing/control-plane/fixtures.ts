@@ -189,6 +189,7 @@ export const ledgerTables = [
   'receipt_log_nodes',
   'receipt_log_hours',
   'receipt_log_checkpoints',
+  'receipt_log_cosignatures',
   'receipt_log_changes',
   'integrity_faults',
   'audit',

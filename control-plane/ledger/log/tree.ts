@@ -18,6 +18,7 @@ import {
   spanHash,
   type TreeNode,
 } from '@gw/evidence/merkle';
+import { noteLinesIn } from '@gw/evidence/note';
 import type { Queryable } from '@gw/prisma/client';
 import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
 
@@ -41,11 +42,18 @@ export const entrySeal = (
   { contentSha256, createdAt, hash, receiptId, version }: Leaf,
 ): string => JSON.stringify([accountId, index, receiptId, version, createdAt, hash, contentSha256]);
 
-/** Returns the newest checkpoint; null if there is none, or if it cannot be read (see `hasCheckpoints`). */
+/** Returns the newest checkpoint with its cosignatures; null if there is none, or if it cannot be read (see `hasCheckpoints`). */
 export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
-  const [found] = await db.$queryRaw<{ checkpoint: unknown }[]>`
-    SELECT checkpoint FROM receipt_log_checkpoints WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
-  return checkpointIn(found?.checkpoint);
+  const [found] = await db.$queryRaw<{ checkpoint: unknown; lines: string | null }[]>`
+    SELECT checkpoint, (
+      SELECT string_agg(line, '' ORDER BY witness) FROM receipt_log_cosignatures s
+      WHERE s.account_id = c.account_id AND s.tree_size = c.tree_size) AS lines
+    FROM receipt_log_checkpoints c WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
+  const checkpoint = checkpointIn(found?.checkpoint);
+  const lines = found?.lines;
+  // Without lines that are none, because they would spoil the others.
+  if (checkpoint === null || lines == null || noteLinesIn(lines) === null) return checkpoint;
+  return { ...checkpoint, note: checkpoint.note + lines };
 }
 
 export async function hasCheckpoints(db: Queryable, accountId: string): Promise<boolean> {

@@ -1691,11 +1691,22 @@ CREATE TABLE "receipt_log_hours" (
 CREATE TABLE "receipt_log_checkpoints" (
   "account_id" TEXT NOT NULL,
   "tree_size" BIGINT NOT NULL,
-  -- The signed text: account, size, the root hashes of the log and of its hours, times and signature.
+  -- The members and the signed note that says the same.
   "checkpoint" JSON NOT NULL,
   PRIMARY KEY ("account_id", "tree_size")
 );
 CALL make_append_only('receipt_log_checkpoints');
+
+-- The lines that witnesses have added to checkpoints. Nothing here vouches for them: whoever checks one has the key of the witness.
+CREATE TABLE "receipt_log_cosignatures" (
+  "account_id" TEXT NOT NULL,
+  "tree_size" BIGINT NOT NULL,
+  -- The name of the witness and the id of its key, with a plus between.
+  "witness" TEXT NOT NULL,
+  "line" TEXT NOT NULL,
+  PRIMARY KEY ("account_id", "tree_size", "witness")
+);
+CALL make_append_only('receipt_log_cosignatures');
 
 -- Rows that were taken out of a log, which they were not part of (no checkpoint is over them), and signed heads that nobody had signed.
 CREATE TABLE "receipt_log_set_aside" (
