@@ -12,6 +12,7 @@ export const boundaries = ['comprehensive', 'narrow'] as const;
 export const receiptStatuses = ['pending', 'complete', 'client_aborted', 'upstream_error'] as const;
 export const usageSources = ['provider', 'estimated'] as const;
 export const energySplits = ['modelled', 'measured', 'unavailable'] as const;
+export const energyMeters = ['counters', 'provider', 'provider_doubtful'] as const;
 export const gridBases = ['lifecycle', 'combustion', 'unknown'] as const;
 export const temporalMatches = ['live_window', 'fresh', 'forecast', 'prior_week', 'annual_fallback', 'none'] as const;
 
@@ -124,6 +125,12 @@ export const receiptSchema = z
       .optional()
       .describe(
         'Wh. Measured energy only: the modelled value of what was measured, the accelerators or the total (without overhead, if the figure is)',
+      ),
+    measured_by: z
+      .enum(energyMeters)
+      .optional()
+      .describe(
+        'Measured energy only: `counters` of the accelerators, which the gateway read; `provider`, in whose reply the figure was; `provider_doubtful`, if that is further from every model that it can be than 5 times',
       ),
     carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
     carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),

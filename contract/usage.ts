@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { apiNames } from './api-names.ts';
 import { listSchema } from './list.ts';
 import { countedSimulated, countedVersion, instantSchema } from './management.ts';
-import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
+import { energyMeters, gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
 
 /** An account can group its rows by these. Time and simulated calls are always separate. */
 export const usageGroups = [
@@ -16,6 +16,7 @@ export const usageGroups = [
   'tier',
   'status',
   'grid_basis',
+  'measured_by',
 ] as const;
 export const operatorUsageGroups = ['account_id', ...usageGroups] as const;
 export type OperatorUsageGroup = (typeof operatorUsageGroups)[number];
@@ -108,6 +109,13 @@ const sum = (unit: string, number = z.number().nonnegative()) =>
 const sums = {
   requests: count('Calls with a receipt'),
   requests_measured: count('Calls among them whose energy was measured (`tier`: `telemetry`)'),
+  requests_metered: count(
+    'Calls among those measured whose accelerators have counters that the gateway read (`measured_by`: `counters`)',
+  ),
+  requests_reported: count('Calls among those measured with a figure of the provider that is plausible (`provider`)'),
+  requests_doubtful: count(
+    'Calls among those measured with a figure of the provider that is doubtful (`provider_doubtful`)',
+  ),
   requests_modelled: count('Calls of models whose size is known (`parametric`)'),
   requests_estimated: count('Calls for which nothing better is known (`proxy`)'),
   requests_degraded: count('Calls whose receipt has no numbers (`degraded`)'),
@@ -152,6 +160,7 @@ const groupFields = {
   region: z.string().nullable(),
   tier: z.enum(receiptTiers),
   status: z.enum(receiptStatuses),
+  measured_by: z.enum(energyMeters).nullable(),
 } as const;
 const { account_id, ...ownFields } = Object.fromEntries(
   Object.entries(groupFields).map(([name, schema]) => [name, schema.optional().describe('Where `group_by` names it')]),

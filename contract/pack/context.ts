@@ -49,7 +49,7 @@ const receiptTerms = {
   ...own('xsd:boolean', ['simulated', 'recalculable']),
   ...own('xsd:string', ['receipt_id', 'request_id', 'requested_tier', 'tier_reason', 'model', 'provider', 'region']),
   ...own('xsd:string', ['pinned_region', 'api', 'grid_zone', 'usage_source', 'energy_split', 'uncertainty_basis']),
-  ...own('xsd:string', ['grid_intensity_source', 'grid_temporal_match', 'grid_basis', 'project']),
+  ...own('xsd:string', ['grid_intensity_source', 'grid_temporal_match', 'grid_basis', 'measured_by', 'project']),
   ...own('xsd:string', ['methodology', 'methodology_version', 'methodology_hash', 'lineage_digest']),
   ...own('xsd:string', ['request_digest', 'answer_digest']),
   ...own('xsd:string', ['degraded_reason', 'explanation']),

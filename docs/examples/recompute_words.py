@@ -243,6 +243,16 @@ def lineage_words(lineage, receipt, outputs):
     }
 
 
+def meter(reading, outputs):
+    """Who measured the energy, and whether it is within a factor of 5 of all that the model can be."""
+    if reading["scope"] == "accelerator":
+        return "counters"
+    least, most = outputs.get("modelled_smallest"), outputs.get("modelled_largest")
+    is_compared = least is not None and most is not None and most > 0
+    far = is_compared and (reading["energyWh"] > most * 5 or reading["energyWh"] * 5 < least)
+    return "provider_doubtful" if far else "provider"
+
+
 def receipt_words(lineage, outputs):
     """Every field of a receipt that follows."""
     facts, usage, grid = lineage["facts"], lineage["facts"]["usage"], lineage["facts"]["grid"]
@@ -266,6 +276,8 @@ def receipt_words(lineage, outputs):
         words.update({"energy_failed_attempts_wh": 0 if most == 0 else None, "energy_failed_attempts_high_wh": most})
     if "modelled_energy_wh" in outputs:
         words["modelled_energy_wh"] = outputs["modelled_energy_wh"]
+    if words["tier"] == "telemetry":
+        words["measured_by"] = meter(facts["telemetry"], outputs)
     if facts.get("simulated"):
         words["simulated"] = True
     if "call" in lineage:

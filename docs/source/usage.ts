@@ -81,6 +81,9 @@ function totalOf(calls: readonly MadeCall[]): UsageTotal {
   return {
     requests: receipts.length,
     ...(Object.fromEntries(counts) as Record<keyof typeof tiers, number>),
+    requests_metered: 0,
+    requests_reported: 0,
+    requests_doubtful: 0,
     requests_aborted: 0,
     prompt_tokens: sum(receipts.map((receipt) => receipt.prompt_tokens)),
     completion_tokens: sum(receipts.map((receipt) => receipt.completion_tokens)),

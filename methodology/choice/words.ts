@@ -13,6 +13,8 @@ export interface Words {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly energy_split: 'modelled' | 'measured' | 'unavailable';
+  /** Absent where nothing was measured. */
+  readonly measured_by?: 'counters' | 'provider' | 'provider_doubtful' | undefined;
   /** Null where an earlier attempt may have generated something, since no provider reports that. */
   readonly energy_failed_attempts_wh: 0 | null;
   /** Absent in EcoLogits' methodology. */
@@ -41,6 +43,7 @@ export const wordFields = Object.keys({
   prompt_tokens: 0,
   completion_tokens: 0,
   energy_split: 0,
+  measured_by: 0,
   energy_failed_attempts_wh: 0,
   energy_failed_attempts_high_wh: 0,
   uncertainty_basis: 0,

@@ -33,7 +33,14 @@ const ofHead = [
   ] as const),
 ] as const;
 /** Fields that some receipts have; where the numbers do not give them, the receipt has none. */
-const optional = ['modelled_energy_wh', 'water_low_ml', 'water_high_ml', 'grid_basis', 'grid_vintage'] as const;
+const optional = [
+  'modelled_energy_wh',
+  'measured_by',
+  'water_low_ml',
+  'water_high_ml',
+  'grid_basis',
+  'grid_vintage',
+] as const;
 const ofDegraded = ['degraded_reason', 'explanation', 'recalculable'] as const;
 const absentFields: readonly string[] = [...optional, ...ofDegraded];
 

@@ -17,7 +17,7 @@ import { type Figures, type Impact, impactOf, type Trace } from '../generated/re
 import { matchOf } from './grid-provenance.ts';
 import { estimateUnused, type Measurement, measure } from './measured.ts';
 import { run } from './programs.ts';
-import { cutShortText, exclusions, hasUncountedParts, measuredReason, tierReason } from './words.ts';
+import { cutShortText, exclusions, hasUncountedParts, measuredReason, meterOf, tierReason } from './words.ts';
 
 export { availableTiers } from '../choice/tier.ts';
 export type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from '../facts/facts.ts';
@@ -77,7 +77,7 @@ export function calculated(facts: CallFacts, method: Methodology, trace: Trace |
   if (measurement?.ok && typeof placed !== 'string') {
     const { calculation, figures, reading } = measurement;
     const reason = measuredReason(facts, reading, calculation, figures);
-    return whole(placed, calculation, figures, reason, method);
+    return whole(placed, calculation, figures, { reason, meter: meterOf(reading, figures) }, method);
   }
   const choice = chooseTier(facts.requestedTier, facts.model);
   if (choice.tier === null) return refusedTier(choice.reason, facts, measurement, missing);
@@ -86,7 +86,7 @@ export function calculated(facts: CallFacts, method: Methodology, trace: Trace |
   const calculation = calculationOf(placed.facts, choice, null, method);
   const figures = run(method.id, calculation, placed.inputs, trace);
   const why = measurement === null ? null : measurement.ok ? null : measurement.why;
-  return whole(placed, calculation, figures, tierReason(choice.tier, facts, why, method), method);
+  return whole(placed, calculation, figures, { reason: tierReason(choice.tier, facts, why, method) }, method);
 }
 
 /** Sound facts of a call whose grid is known, with the inputs of its calculation. */
@@ -105,15 +105,21 @@ function placedIn(facts: CallFacts, { isOwn }: Methodology): Placed | NotAssesse
 
 const isPlaced = (facts: CallFacts): facts is PlacedFacts => facts.grid !== null;
 
+/** Why the tier is what it is, and who measured the energy. */
+interface Said {
+  readonly reason: string;
+  readonly meter?: Words['measured_by'];
+}
+
 function whole(
   { facts, inputs }: Placed,
   calculation: Calculation,
   figures: Figures,
-  reason: string,
+  said: Said,
   method: Methodology,
 ): Calculated | Refusal {
   if (!areFinite(figures)) return refused('calculator_fault');
-  const words = wordsOf(facts, calculation, figures, reason + cutShortText(facts), method);
+  const words = wordsOf(facts, calculation, figures, said, method);
   return { ok: true, impact: impactOf(words, figures), calculation, inputs };
 }
 
@@ -127,7 +133,7 @@ function wordsOf(
   facts: PlacedFacts,
   { measured, parameter_range, tier }: Calculation,
   figures: Figures,
-  reason: string,
+  { meter, reason }: Said,
   method: Methodology,
 ): Words {
   const { boundary, grid, isCutShort, requestedAt, usage } = facts;
@@ -139,7 +145,7 @@ function wordsOf(
     : undefined;
   return {
     tier,
-    tier_reason: reason,
+    tier_reason: reason + cutShortText(facts),
     boundary,
     boundary_excludes: exclusions(boundary, method, {
       water: figures.water_ml !== null,
@@ -153,6 +159,7 @@ function wordsOf(
     prompt_tokens: hasUncountedParts(usage) ? null : (usage?.promptTokens ?? null),
     completion_tokens: usage?.completionTokens ?? null,
     energy_split: measured === null ? 'modelled' : isTotal ? 'unavailable' : 'measured',
+    measured_by: meter,
     energy_failed_attempts_wh: failedMostWh === 0 ? 0 : null,
     energy_failed_attempts_high_wh: failedMostWh,
     uncertainty_basis: method.isOwn ? 'combined' : parameter_range ? 'parameter_range' : 'literature_default',

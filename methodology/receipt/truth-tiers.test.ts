@@ -134,6 +134,19 @@ describe('a figure that is called doubtful', () => {
     expect(lineageOf({ ...call, ...facts }).ok).toBe(true);
   });
 
+  it.each<[string, Partial<CallFacts>, string | undefined]>([
+    ['counters', counters(1), 'counters'],
+    ['counters far from the model', counters(58), 'counters'],
+    ['a total within five times', total(modelled.energy_wh * 4.9), 'provider'],
+    ['a total above five times', total(modelled.energy_wh * 5.1), 'provider_doubtful'],
+    ['a total below a fifth', total(modelled.energy_wh / 5.1), 'provider_doubtful'],
+    ['a total that nothing is compared with', { ...total(0.3), usage: null }, 'provider'],
+    ['a total that is refused', total(modelled.energy_wh * 101), undefined],
+    ['no figure', {}, undefined],
+  ])('is told from others by `measured_by`: %s', (_, facts, meter) => {
+    expect(impactOf(facts).measured_by).toBe(meter);
+  });
+
   it('has bounds that grow with its distance from the model, without a step', () => {
     const of = (factor: number) => {
       const wh = modelled.energy_wh * factor;

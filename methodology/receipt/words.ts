@@ -1,6 +1,7 @@
 /** Why a receipt has its tier, what is assumed in it and what it leaves out, in words. */
 import type { Calculation } from '../choice/calculation.ts';
 import type { ModelledTier } from '../choice/tier.ts';
+import type { Words } from '../choice/words.ts';
 import { comparison, estimatedCounts, serving, uncountedCalls, writing } from '../documents/factors.ts';
 import type { Methodology } from '../documents/methodologies.ts';
 import { isGuessed, isOtherHardware } from '../facts/assumptions.ts';
@@ -124,11 +125,24 @@ function comparedText(measuredWh: number, tier: ModelledTier | null, results: Re
   const most = comparison.plausibleWithin;
   const isKnown = smallestWh === largestWh;
   const ends = isKnown ? 'it' : `the ${brief(smallestWh)} or ${brief(largestWh)} Wh of its ends`;
-  if (measuredWh > largestWh * most || measuredWh * most < smallestWh)
+  if (isDoubtful(measuredWh, results))
     return `${beside}, further from ${ends} than ${most} times, so one of them is doubtful`;
   const isPlausible = measuredWh <= smallestWh * most && measuredWh * most >= largestWh;
   // The models of a range or of a class can be far from each other.
   return isPlausible ? `plausible, ${beside}` : `${beside}, as a model between ${ends} can take`;
+}
+
+/** Whether a figure is further from all that the model can be than what is plausible. What was not compared is not. */
+const isDoubtful = (measuredWh: number, { modelled_largest: largest, modelled_smallest: smallest }: Results): boolean =>
+  largest != null &&
+  smallest != null &&
+  largest > 0 &&
+  (measuredWh > largest * comparison.plausibleWithin || measuredWh * comparison.plausibleWithin < smallest);
+
+/** Who measured the energy, for `measured_by`. */
+export function meterOf({ energyWh, scope }: TelemetryReading, results: Results): Words['measured_by'] {
+  if (scope === 'accelerator') return 'counters';
+  return isDoubtful(energyWh, results) ? 'provider_doubtful' : 'provider';
 }
 
 const brief = (value: number): string => String(Number(value.toPrecision(3)));

@@ -14,6 +14,7 @@ export const namesInBody: readonly string[] = [
   'project',
   'provider',
   'grid_basis',
+  'measured_by',
   'simulated',
   ...summed.filter((name) => name !== savedName && !namesInColumns.includes(name)),
 ];

@@ -29,7 +29,7 @@ export const body = Prisma.raw(
 export const facetsAndAmounts = Prisma.raw(
   `r.key_id, b.project, usage_api(r.endpoint) AS api, r.model, b.provider, r.region, r.tier, r.status,
    CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis
-     ELSE 'unknown' END AS grid_basis,
+     ELSE 'unknown' END AS grid_basis, b.measured_by,
    b.simulated IS NOT NULL AS simulated, ${amounts.join()}`,
 );
 

@@ -5,6 +5,9 @@ import { csvCell } from '../../shared/csv-cell.ts';
 const sums = ['prompt_tokens', 'completion_tokens', ...usageAmountNames, ...derivedNames] as const;
 const counts = [
   'requests_measured',
+  'requests_metered',
+  'requests_reported',
+  'requests_doubtful',
   'requests_modelled',
   'requests_estimated',
   'requests_degraded',

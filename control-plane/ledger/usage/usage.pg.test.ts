@@ -184,6 +184,30 @@ test('rows are told apart by what the question names, in days, months or not at 
   });
 });
 
+test('measured calls are counted by who measured them', async () => {
+  const id = 'acct_meters';
+  const at = (hour: number) => receiptIdAt(new Date(Date.UTC(2026, 8, 1, hour)));
+  const meters = ['counters', 'provider', 'provider', 'provider_doubtful', undefined] as const;
+  const calls = meters.map((measured_by, hour) => {
+    const tier = measured_by === undefined ? ('parametric' as const) : ('telemetry' as const);
+    return entryOf({ id: at(hour), energy_wh: 2 ** hour, tier, ...(measured_by && { measured_by }) }, id);
+  });
+  await running.store(...calls);
+  const period = 'from=2026-09-01&to=2026-09-02&interval=total&group_by=measured_by';
+  const counts = { requests_measured: 4, requests_metered: 1, requests_reported: 2, requests_doubtful: 1 };
+  for (const sumFirst of [false, true]) {
+    if (sumFirst) await sumUsage(running.stores.db);
+    const { data, total } = await ask(id, period);
+    expect(total).toMatchObject({ requests: 5, ...counts });
+    expect(data).toMatchObject([
+      { measured_by: 'counters', energy_wh: 1, requests_metered: 1 },
+      { measured_by: 'provider', energy_wh: 6, requests_reported: 2 },
+      { measured_by: 'provider_doubtful', energy_wh: 8, requests_doubtful: 1 },
+      { measured_by: null, energy_wh: 16, requests_measured: 0 },
+    ]);
+  }
+});
+
 test('rows are told apart by project, and the ledger lists the receipts of one', async () => {
   const id = 'acct_projects';
   const at = (hour: number) => receiptIdAt(new Date(Date.UTC(2026, 8, 1, hour)));

@@ -47,6 +47,9 @@ interface RatioParts {
 /** Counts of calls of one kind. */
 const kinds = [
   { name: 'requests_measured', where: "tier = 'telemetry'" },
+  { name: 'requests_metered', where: "measured_by = 'counters'" },
+  { name: 'requests_reported', where: "measured_by = 'provider'" },
+  { name: 'requests_doubtful', where: "measured_by = 'provider_doubtful'" },
   { name: 'requests_modelled', where: "tier = 'parametric'" },
   { name: 'requests_estimated', where: "tier = 'proxy'" },
   { name: 'requests_degraded', where: "tier = 'degraded'" },
@@ -88,7 +91,7 @@ export async function usageOf(db: Queryable, question: UsageQuestion): Promise<U
 }
 
 /** Rows are kept apart by these until the end, for their prices and contracts, for the counts of kinds, and for the total. */
-const keptApart = ['model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'];
+const keptApart = ['model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'measured_by', 'simulated'];
 
 const beginnings = {
   day: startOf('day', 'hour'),

@@ -1461,6 +1461,7 @@ CREATE TABLE "usage_hours" (
   "tier" TEXT NOT NULL,
   "status" TEXT NOT NULL,
   "grid_basis" TEXT,
+  "measured_by" TEXT,
   "simulated" BOOLEAN NOT NULL,
   "requests" BIGINT NOT NULL,
   -- The sum of each amount, and the number of calls for which it is known.
@@ -1553,7 +1554,7 @@ $$;
 
 -- These fields are summed and have no column in the ledger. A new receipt was checked, and is read faster by these types.
 CREATE TYPE "usage_fields" AS (
-  "project" TEXT, "provider" TEXT, "grid_basis" TEXT, "simulated" TEXT, "energy_low_wh" NUMERIC, "energy_high_wh" NUMERIC,
+  "project" TEXT, "provider" TEXT, "grid_basis" TEXT, "measured_by" TEXT, "simulated" TEXT, "energy_low_wh" NUMERIC, "energy_high_wh" NUMERIC,
   "carbon_low_g" NUMERIC, "carbon_high_g" NUMERIC, "carbon_operation_g" NUMERIC, "carbon_embodied_g" NUMERIC,
   "water_ml" NUMERIC, "water_low_ml" NUMERIC, "water_high_ml" NUMERIC
 );
@@ -1581,14 +1582,14 @@ DECLARE
     carbon_high_g, carbon_operation_g, carbon_embodied_g, water_ml, water_low_ml, water_high_ml, carbon_saved_g}';
   counting CONSTANT TEXT := $sql$
     INSERT INTO usage_changes (account_id, minute, issued, requests, key_id, project, api, model, provider, region, tier, status, grid_basis,
-      simulated, %1$s)
+      measured_by, simulated, %1$s)
     SELECT account_id, date_trunc('minute', created_at, 'UTC'), issued, sum(sign), key_id, (f).project, usage_api(endpoint), model, (f).provider, region, tier,
       status, CASE WHEN carbon_g IS NULL THEN NULL WHEN (f).grid_basis IN ('lifecycle', 'combustion') THEN (f).grid_basis ELSE 'unknown' END,
-      (f).simulated IS NOT NULL, %2$s
+      (f).measured_by, (f).simulated IS NOT NULL, %2$s
     FROM (
       SELECT *, json_populate_record(NULL::usage_fields, body) AS f, usage_amount(routing_trace ->> 'estimated_saving_g') AS carbon_saved_g
       FROM (%%s) counted OFFSET 0) read
-    GROUP BY 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14;$sql$;
+    GROUP BY 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15;$sql$;
   names TEXT;
   added TEXT;
   changed TEXT;
