@@ -65,7 +65,7 @@ export const receiptSchema = z
     boundary_excludes: z
       .array(z.string())
       .describe(
-        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds. `uncounted_input`: the prompt has pictures, sound or files that nobody counted. `hosted_tools`: the provider may have run tools of its own',
+        'What is not counted, because it is outside the boundary or unknown. Each name is a part without a number. `undelivered_output`: the reply broke off, so the amounts are lower bounds. `uncounted_input`: the prompt has pictures, sound or files that nobody counted. `hosted_tools`: the provider may have run tools of its own. `media_encoding`: pictures, sound or files count as the text tokens that they become, without the networks that encode and decode them',
       ),
     model: z.string().describe('The requested model; for an alias, the model that answered'),
     provider: text('Who served the call'),

@@ -136,6 +136,7 @@ export interface TokenUsage {
  * the request allows. `read_elsewhere`: more is counted than the request holds, which asks to search, or whose model reads by itself
  * as the catalogue says; `read_unstated`: without either. `parts_uncounted`: pictures, sound or files of the prompt are in no count.
  * `too_fast`: the accelerators draw less in the time of the call than the tokens take. `ran_tools`: the provider may have run tools of its own.
+ * `encodes_media`: the call has pictures, sound or files, or an answer in sound, which other networks than the counted one turn into tokens and back.
  */
 export const countDoubts = [
   'hidden',
@@ -147,6 +148,7 @@ export const countDoubts = [
   'parts_uncounted',
   'too_fast',
   'ran_tools',
+  'encodes_media',
 ] as const;
 export type CountDoubt = (typeof countDoubts)[number];
 

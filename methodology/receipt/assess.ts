@@ -154,6 +154,7 @@ function wordsOf(
       output: isCutShort !== true,
       input: !hasUncountedParts(usage),
       tools: usage?.doubts?.includes('ran_tools') !== true,
+      media: usage?.doubts?.includes('encodes_media') !== true,
     }),
     grid_zone: grid.zone,
     prompt_tokens: hasUncountedParts(usage) ? null : (usage?.promptTokens ?? null),

@@ -102,6 +102,8 @@ describe('a count that can stand for fewer tokens, or for more', () => {
   it('names tools that the provider may have run among what is not counted', () => {
     const of = (doubts: CountDoubt[]) => impactOf({ ...call, usage: { ...usage, doubts } }).impact.boundary_excludes;
     expect(of(['ran_tools'])).toContain('hosted_tools');
+    expect(of(['encodes_media'])).toContain('media_encoding');
+    expect(of(['ran_tools'])).not.toContain('media_encoding');
     expect(of(['hidden'])).not.toContain('hosted_tools');
   });
 

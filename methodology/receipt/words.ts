@@ -191,6 +191,8 @@ const doubtTexts: Readonly<Record<CountDoubt, string>> = {
   parts_uncounted:
     'the tokens of pictures, sound and files in the prompt are not counted: they are in the upper bounds alone, by their size',
   too_fast: 'doubtful: the accelerators draw less in the upstream time than the counted tokens take',
+  encodes_media:
+    'pictures, sound and files count as the text tokens that they become: the networks that encode and decode them have no published factor and are in no number here',
   ran_tools: 'the provider could run tools by itself, and what these take is measured by nobody and in no number here',
 };
 
@@ -229,6 +231,8 @@ export interface KnownParts {
   readonly input: boolean;
   /** False if the provider may have run tools of its own. */
   readonly tools: boolean;
+  /** False if pictures, sound or files were encoded or decoded. */
+  readonly media: boolean;
 }
 
 /**
@@ -247,5 +251,6 @@ export function exclusions(boundary: Boundary, { idleShare, isOwn }: Methodology
   if (!parts.output) left.push('undelivered_output');
   if (isOwn && !parts.input) left.push('uncounted_input');
   if (isOwn && !parts.tools) left.push('hosted_tools');
+  if (isOwn && !parts.media) left.push('media_encoding');
   return left.concat(neverCounted);
 }

@@ -69,6 +69,19 @@ describe("a provider's counts", () => {
     expect(told('function')?.doubts ?? []).not.toContain('ran_tools');
   });
 
+  it('are in doubt where pictures or sound were encoded, by networks that nobody counts', () => {
+    const usage = { prompt_tokens: 900, completion_tokens: 1 };
+    const content = (part: object) => [{ role: 'user', content: [{ type: 'text', text: 'Hello' }, part] }];
+    const seen = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGVsbG8=' } };
+    const heard = { type: 'input_audio', input_audio: { data: 'aGVsbG8=', format: 'wav' } };
+    for (const part of [seen, heard])
+      expect(counted({ usage, body: { ...hello, messages: content(part) } })?.doubts).toContain('encodes_media');
+    const spoken = { ...hello, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } };
+    const few = { prompt_tokens: 12, completion_tokens: 1 };
+    expect(counted({ usage: few, body: spoken })?.doubts).toContain('encodes_media');
+    expect(counted({ usage: few, body: hello })?.doubts ?? []).not.toContain('encodes_media');
+  });
+
   it('above what the request and the reply allow are refused, with both numbers', () => {
     const most = Number.MAX_SAFE_INTEGER;
     refused({ usage: { prompt_tokens: most, completion_tokens: 1 } }).toMatch(
@@ -345,10 +358,11 @@ describe('what nobody counted', () => {
     ] as const) {
       const body = { ...hello, messages: [{ role: 'user', content: [text, part] }] };
       const usage = counted({ body, message, contextWindow: 128_000 });
-      expect(usage).toMatchObject({ promptTokens: 7, estimated: 'both', doubts: ['parts_uncounted'] });
+      expect(usage).toMatchObject({ promptTokens: 7, estimated: 'both', doubts: ['parts_uncounted', 'encodes_media'] });
       expect(usage?.promptMost).toBe(Math.min(128_000, most + 7));
       const told = { prompt_tokens: 900, completion_tokens: 15 };
       expect(counted({ body, message, usage: told })).toEqual({
+        doubts: ['encodes_media'],
         promptTokens: 900,
         cachedPromptTokens: 0,
         completionTokens: 15,

@@ -41,6 +41,7 @@ export function doubtsOf(counted: Counted, call: CountedCall): TokenUsage {
     ...completion.doubts,
     ...(isTooFast ? (['too_fast'] as const) : []),
     ...(ranTools ? (['ran_tools'] as const) : []),
+    ...(call.request.parts !== null || call.request.speaks ? (['encodes_media'] as const) : []),
   ];
   // Tokens that there was no power for may come from a cache, or never have been.
   const powered = (count: number, { least = count }: Widening): number =>

@@ -33,6 +33,7 @@ export const openaiChat: ApiShape = {
         answers,
         candidates: typeof body.best_of === 'number' ? Math.max(answers, body.best_of) : answers,
         echoes: body.echo === true,
+        ...(Array.isArray(body.modalities) && body.modalities.includes('audio') && { speaks: true }),
       };
     },
     prompt: chatPrompt,

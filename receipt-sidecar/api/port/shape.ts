@@ -95,6 +95,8 @@ export interface RequestSummary extends PromptSize {
   readonly asksToRead: boolean;
   /** The tools that the provider would run by itself; absent: none. */
   readonly hostedTools?: readonly HostedTool[];
+  /** True if the answer is to be in sound too; absent: it is not. */
+  readonly speaks?: true;
   /** Says which calls begin with the same prompt, as far as the client tells; null: it does not. */
   readonly affinity: Affinity | null;
 }
