@@ -127,7 +127,10 @@ function tokenizerOf(id: string): string | null {
 
 /** A model of which only the name is known; `./gw up` says what is taken for it. */
 export function customModel(id: string, baseUrl: string): Prisma.ModelCreateManyInput {
-  const { active, bits, kind, modelClass, parametersSource, total, tokensPerS, ttftS } = proposedModel(id, baseUrl);
+  const { active, bits, kind, modelClass, parametersSource, total, tokensPerS, ttftS, hiddenReasoning } = proposedModel(
+    id,
+    baseUrl,
+  );
   return {
     id,
     ownedBy: 'custom',
@@ -143,6 +146,7 @@ export function customModel(id: string, baseUrl: string): Prisma.ModelCreateMany
     quantizationBits: bits,
     tokensPerS,
     ttftS,
+    hiddenReasoning,
     parametersSource,
   };
 }

@@ -69,6 +69,7 @@ const proposedSchema = z.strictObject({
   quantization_bits: z.number().nullable(),
   tokens_per_s: z.number().nullable(),
   ttft_s: z.number().nullable(),
+  hidden_reasoning: z.literal(true).nullable(),
 });
 const asEntered = (range: ProposedModel['total']) => (range !== null && range.min === range.max ? range.min : range);
 const asProposed = (model: ProposedModel): z.infer<typeof proposedSchema> => ({
@@ -80,6 +81,7 @@ const asProposed = (model: ProposedModel): z.infer<typeof proposedSchema> => ({
   quantization_bits: model.bits,
   tokens_per_s: model.tokensPerS,
   ttft_s: model.ttftS,
+  hidden_reasoning: model.hiddenReasoning,
 });
 const modelsSchema = z.strictObject({
   object: z.literal('provider_models'),

@@ -6,6 +6,7 @@
  * maker's name; one whose weights are published may be offered by anybody.
  */
 import ecologits from '../data/ecologits-models.json' with { type: 'json' };
+import hidden from '../data/hidden-reasoning.json' with { type: 'json' };
 import cards from '../data/model-cards.json' with { type: 'json' };
 import type { ParameterRange } from '../facts/facts.ts';
 
@@ -79,7 +80,7 @@ const plain = (name: string): string =>
 const withoutMaker = (name: string): string => name.slice(name.indexOf('/') + 1);
 
 /** The names that a row is found by; `*` stands for any maker. */
-function keysOf({ maker, names }: ModelRow): string[] {
+function keysOf({ maker, names }: Pick<ModelRow, 'maker' | 'names'>): string[] {
   return names.map(plain).flatMap((name) => {
     const short = withoutMaker(name);
     if (maker === undefined) return [name, short, `*/${short}`];
@@ -109,6 +110,10 @@ const sameSize = (one: KnownModel, other: KnownModel): boolean =>
   JSON.stringify([one.total, one.active]) === JSON.stringify([other.total, other.active]);
 
 const index = indexed();
+const hiding: ReadonlySet<string> = new Set(hidden.rows.flatMap(keysOf));
+/** Whether its maker writes that a model thinks without showing it all. False: nobody says so. */
+export const hidesReasoning = (id: string): boolean => hiding.has(plain(id));
+
 /** How its weights are stored; the model is the same. */
 const storage = /-(fp8|int8|w8a8|8bit|int4|w4a16|4bit|awq|gptq|nvfp4|mxfp4|bf16|fp16|gguf)$/;
 const bitsBySuffix: readonly (readonly [RegExp, number])[] = [

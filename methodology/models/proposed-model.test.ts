@@ -49,6 +49,7 @@ test('a chat model whose size neither a source nor its name tells is of unknown 
     bits: null,
     tokensPerS: null,
     ttftS: null,
+    hiddenReasoning: null,
     parametersSource: null,
     because: 'by its name: it chats; its size is unknown, so the bounds of its receipts hold models of any size',
   });
@@ -63,6 +64,7 @@ test('what is known of a model counts more than its name, and says who knows it'
     bits: 4,
     tokensPerS: null,
     ttftS: null,
+    hiddenReasoning: null,
     parametersSource: 'https://huggingface.co/openai/gpt-oss-120b',
     because: 'it chats, with 117 billion parameters (5.1 serve a token); https://huggingface.co/openai/gpt-oss-120b',
   });
@@ -72,6 +74,21 @@ test('what is known of a model counts more than its name, and says who knows it'
   // Nobody has measured how fast another serves it.
   expect(proposedModel('gpt-4o-mini', elsewhere)).toMatchObject({ tokensPerS: null, ttftS: null });
   expect(proposedModel('bge-m3', elsewhere)).toMatchObject({ kind: 'embedding', modelClass: null });
+});
+
+test.each<[string, true | null]>([
+  ['o3', true],
+  ['openai/gpt-5-mini', true],
+  ['claude-sonnet-4-5@20250929', true],
+  ['models/gemini-2.5-flash', true],
+  ['gpt-4o', null],
+  ['gpt-5-chat-latest', null],
+  ['gpt-oss-120b', null],
+  ['deepseek-r1', null],
+  ['acme/o3', null],
+  ['o3-of-ours', null],
+])('%s thinks unseen: %s', (id, hiddenReasoning) => {
+  expect(proposedModel(id, elsewhere)).toMatchObject({ hiddenReasoning });
 });
 
 test('no name makes it slow, or fail', () => {

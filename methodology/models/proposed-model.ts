@@ -6,7 +6,7 @@
  * `unknown`, and no size is guessed.
  */
 import type { ModelClass, ParameterRange } from '../facts/facts.ts';
-import { findModel } from './known-models.ts';
+import { findModel, hidesReasoning } from './known-models.ts';
 
 export interface ProposedModel {
   readonly kind: 'chat' | 'embedding';
@@ -19,6 +19,8 @@ export interface ProposedModel {
   readonly bits: number | null;
   readonly tokensPerS: number | null;
   readonly ttftS: number | null;
+  /** Null if nobody says that it thinks unseen. */
+  readonly hiddenReasoning: true | null;
   /** Null if the size is unknown. */
   readonly parametersSource: string | null;
   /** Explanation for people. */
@@ -76,6 +78,7 @@ export function proposedModel(id: string, baseUrl: string): ProposedModel {
       bits,
       tokensPerS: isMakers ? known.tokensPerS : null,
       ttftS: isMakers ? known.ttftS : null,
+      hiddenReasoning: hidesReasoning(id) ? true : null,
       parametersSource: source,
       because: `${described(kind, total, active)}; ${source}`,
     };
@@ -86,7 +89,8 @@ export function proposedModel(id: string, baseUrl: string): ProposedModel {
 function guessedModel(id: string): ProposedModel {
   const kind = embeddingNames.test(id) ? 'embedding' : 'chat';
   const found = sizeIn(id);
-  const unknown = { kind, bits: null, tokensPerS: null, ttftS: null } as const;
+  const hiddenReasoning = hidesReasoning(id) ? true : null;
+  const unknown = { kind, bits: null, tokensPerS: null, ttftS: null, hiddenReasoning } as const;
   if (found !== null) {
     const total = { min: found.totalB, max: found.totalB };
     const active = { min: found.activeB, max: found.activeB };
