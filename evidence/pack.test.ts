@@ -314,6 +314,15 @@ describe('what was altered is found', () => {
     await expect(verified(broken)).rejects.toThrow('UTF-8');
   });
 
+  it.each([1.5e-299, 1e300, 0.5])('tokens that no count can be are named, and in no sum: %s', async (tokens) => {
+    const onFault = vi.fn();
+    const copy = JSON.parse(text);
+    copy.receipts[0].prompt_tokens = tokens;
+    const { mismatches } = await verified(copy, { onFault });
+    expect(mismatches.map(({ field }) => field)).toContain('prompt_tokens');
+    expect(onFault).not.toHaveBeenCalled();
+  });
+
   it('and anything at all gets an answer, which is no error of the program', async () => {
     const onFault = vi.fn();
     const answer = async (file: unknown) => {

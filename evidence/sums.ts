@@ -11,7 +11,7 @@ import { ExactSum, isDecimal, plainDecimal } from './decimal.ts';
 import { isNode, type Node } from './receipt-node.ts';
 
 const tokens = ['prompt_tokens', 'completion_tokens'] as const;
-const isCount = (value: unknown): value is number => typeof value === 'number';
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /** Sums receipts. Each is added once, in its newest version. */
 export class RunningSum {
