@@ -23,44 +23,48 @@ export const lineageStepSchema = z
     formula: z.string().describe('The formula as the methodology publishes it'),
     evaluated_as: z
       .string()
-      .nullable()
-      .describe('The formula to evaluate, where the published one is written for readers; else null'),
+      .optional()
+      .describe('The formula to evaluate, where the published one is written for readers; absent: it is that'),
     origin: z.string().describe('Whose formula it is'),
-    inputs: z.array(
-      z.strictObject({
-        name: z.string(),
-        value,
-        unit,
-        source: z.string().describe('`step` and the id of the step that gives it, or whose fact it is (`sources`)'),
-        fact: z
-          .string()
-          .nullable()
-          .describe('Its path in `facts`; null: a step gives it, or it follows from several facts'),
-      }),
-    ),
-    factors: z.array(
-      z.strictObject({
-        name: z.string(),
-        value,
-        unit,
-        source: z.string(),
-        version: z.string().nullable(),
-        licence: z.string().nullable().describe('Null: the source does not state one'),
-        date: z.string().nullable().describe('When the source was published: year, month or day; null: not stated'),
-        locator: z.string().nullable().describe('Where it is published; null: nowhere public'),
-        uncertainty: z
-          .string()
-          .nullable()
-          .describe('The factors of the bounds that express its uncertainty; null: it is taken as exact'),
-      }),
-    ),
+    inputs: z
+      .array(z.string())
+      .describe(
+        'What each name in the formula stands for, in the order in which it has them first: the id of a step, or the name of one of `inputs` or `factors`',
+      ),
     output: z.strictObject({ value, unit }),
     uncertainty: z
       .strictObject({ low: value, high: value, basis: z.string() })
-      .nullable()
+      .optional()
       .describe('Bounds; `basis` says how they were found, as `uncertainty_basis` of the receipt does'),
   })
   .meta({ id: 'LineageStep', description: 'One formula with its inputs and its result' });
+
+const inputSchema = z
+  .strictObject({
+    name: z.string().describe('As formulas have it, with `@min` or `@max` behind it if it is an end of a range'),
+    value,
+    unit,
+    source: z.string().describe('Whose fact it is (`sources`)'),
+    fact: z.string().nullable().describe('Its path in `facts`; null: it follows from several facts'),
+  })
+  .meta({ id: 'LineageInput', description: 'A fact that goes into the steps' });
+
+const factorSchema = z
+  .strictObject({
+    name: z.string(),
+    value,
+    unit,
+    source: z.string(),
+    version: z.string().nullable(),
+    licence: z.string().nullable().describe('Null: the source does not state one'),
+    date: z.string().nullable().describe('When the source was published: year, month or day; null: not stated'),
+    locator: z.string().nullable().describe('Where it is published; null: nowhere public'),
+    uncertainty: z
+      .string()
+      .nullable()
+      .describe('The factors of the bounds that express its uncertainty; null: it is taken as exact'),
+  })
+  .meta({ id: 'LineageFactor', description: 'A factor of the methodology or of the grid that goes into the steps' });
 
 const calculationSchema = z.strictObject({
   tier: z.enum(['proxy', 'parametric', 'telemetry']),
@@ -162,10 +166,24 @@ export const lineageContentSchema = z
       .nonnegative()
       .optional()
       .describe('Wh. The modelled energy of what was measured; absent: nothing was, or nothing of it can be modelled'),
+    ecologits: z
+      .strictObject({
+        methodology_version: z.string(),
+        methodology_hash: digest,
+        energy_wh: z.number().nonnegative().describe('Wh'),
+        carbon_g: z.number().nonnegative().describe('gCO2e'),
+        water_ml: z.number().nonnegative().nullable().describe('mL'),
+      })
+      .optional()
+      .describe(
+        'What EcoLogits’ own methodology, `ecologits-0.11.3`, gives for the same facts, to hold the two against each other; absent: the parameters of the model are not known, or the energy was measured',
+      ),
     simulated: z
       .literal(true)
       .optional()
       .describe('The provider was a simulator, which made up the facts behind the numbers; absent: it was not'),
+    inputs: z.array(inputSchema),
+    factors: z.array(factorSchema),
     steps: z.array(lineageStepSchema).describe('In an order in which each can be evaluated'),
     digest: digest.describe(
       'SHA-256 over `call`, `facts` and `methodology_hash` as JSON by RFC 8785, from which all of the above follows; `lineage_digest` of the receipt',

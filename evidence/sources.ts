@@ -15,12 +15,8 @@ const fieldOf = (value: unknown, name: string): unknown =>
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function factorsOf(node: Node): Factor[] {
-  const steps = fieldOf(fieldOf(node.lineage, 'lineage'), 'steps');
-  if (!isList(steps)) return [];
-  return steps.flatMap((step) => {
-    const factors = fieldOf(step, 'factors');
-    return isList(factors) ? factors.filter((factor): factor is Factor => typeof factor === 'object') : [];
-  });
+  const factors = fieldOf(fieldOf(node.lineage, 'lineage'), 'factors');
+  return isList(factors) ? factors.filter((factor): factor is Factor => typeof factor === 'object') : [];
 }
 
 /** Collects each source once. */

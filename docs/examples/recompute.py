@@ -13,10 +13,12 @@ import math
 import sys
 
 from recompute_formulas import canonical, evaluate, names_in
-from recompute_words import EARLIER, facts_of_factors, lineage_words, receipt_words, value_of
+from recompute_words import EARLIER, ecologits, facts_of_factors, given_name, has_ecologits, lineage_words, receipt_words, value_of
 
 # What nothing in a lineage tells. Terms of a grid value's source: no number comes of them, and the methodology has none.
 TERMS = ("licence", "date", "locator")
+# What each step has, and what some have.
+STEP, MAYBE = ("id", "formula", "origin", "inputs", "output"), ("evaluated_as", "uncertainty")
 # Of the reply. How a call ended is only known of one that was cut short.
 NOT_CHECKED = ["request_id", "request_digest", "answer_digest"]
 ENDINGS = ["complete", "client_aborted", "upstream_error"]
@@ -74,26 +76,24 @@ def check_formula(step, document, checks):
     stated = {"unit": step["output"]["unit"], "formula": step["formula"], "origin": step["origin"]}
     if stated not in variants:
         checks.compare(step["id"], stated, "none of the methodology")
-    checks.compare(f"{step['id']}, evaluated_as", step["evaluated_as"], None)
+    checks.compare(f"{step['id']}, evaluated_as", step.get("evaluated_as"), None)
 
 
-def check_input(step, given, lineage, document, checks):
-    """The value of an input that is no output of a step."""
-    name, _, own_run = given["name"].partition("@")
-    run = own_run or step["id"].partition("@")[2]
+def check_input(given, lineage, document, checks):
+    """A fact is what the methodology says of it, or at least what stands in its place."""
+    name, _, run = given["name"].partition("@")
     table = (document or {}).get("inputs", {})
     if name in table:
         about = value_of(table[name], name, run, lineage)
-        checks.compare_fields(f"{step['id']}, {name}, ", given, {"name": given["name"], **about})
+        checks.compare_fields(f"{given['name']}, ", given, {"name": given["name"], **about})
     elif given["fact"]:
         follows = value_of({"fact": given["fact"]}, None, run, lineage)["value"]
-        checks.compare(f"{step['id']}, {name}", given["value"], follows)
+        checks.compare(given["name"], given["value"], follows)
     elif table:
-        checks.compare(f"{step['id']}, {name}", "an input", "none of the methodology")
-    return given["value"]
+        checks.compare(given["name"], "an input", "none of the methodology")
 
 
-def check_factor(step, factor, lineage, document, checks):
+def check_factor(factor, lineage, document, checks):
     name = factor["name"]
     follows = facts_of_factors(lineage).get(name)
     table = (document or {}).get("factors", {})
@@ -105,37 +105,45 @@ def check_factor(step, factor, lineage, document, checks):
         found = [(document or {}).get(each, {}).get(lineage["calculation"][key], {}) for each, key in tables]
         follows = next((each[name] for each in (table, *found) if name in each), None)
     if follows is not None:
-        checks.compare_fields(f"{step['id']}, {name}, ", factor, {"name": name, **follows})
+        checks.compare_fields(f"{name}, ", factor, {"name": name, **follows})
     elif table:
-        checks.compare(f"{step['id']}, {name}", factor["value"], "no factor of the methodology")
+        checks.compare(name, factor["value"], "no factor of the methodology")
+
+
+def operands(step, ids, given, outputs, lineage, checks):
+    """The values of the names in a formula: of the step of the same run, else of the one that all runs share, else of what is given."""
+    id, run = step["id"], step["id"].partition("@")[2]
+    names = names_in(step.get("evaluated_as") or step["formula"])
+    checks.compare(f"operands of {id}", len(step["inputs"]), len(names))
+    values = {}
+    for name, stated in zip(names, step["inputs"]):
+        own_run = f"{name}@{run}"
+        giver = own_run if own_run in ids and own_run != id else name if name in ids else given_name(name, run, lineage)
+        checks.compare(f"{id}, {name}", stated, giver)
+        values[name] = outputs[giver] if giver in ids else given[giver]
+    return values
 
 
 def check_steps(lineage, document, checks):
     """The outputs by the ids of their steps."""
-    ids, outputs, units = [step["id"] for step in lineage["steps"]], {}, {}
-    checks.compare("ids of the steps", len(set(ids)), len(ids))
+    ids, outputs, given = {step["id"] for step in lineage["steps"]}, {}, {}
+    for each in lineage["inputs"]:
+        given[each["name"]] = each["value"]
+        check_input(each, lineage, document, checks)
+    for each in lineage["factors"]:
+        given[each["name"]] = each["value"]
+        check_factor(each, lineage, document, checks)
+    checks.compare("ids of the steps", len(ids), len(lineage["steps"]))
     for step in lineage["steps"]:
-        id, run = step["id"], step["id"].partition("@")[2]
-        names = {}
-        for given in step["inputs"]:
-            own_run = f"{given['name']}@{run}"
-            giver = own_run if own_run in ids and own_run != id else given["name"]
-            if giver in ids:  # what another step gives is taken from that step, not from what is printed here
-                names[given["name"]] = outputs[giver]
-                checks.compare(f"{id}, {given['name']}", given["value"], outputs[giver], same)
-                words = {"source": f"step {giver}", "unit": units[giver], "fact": None, "name": given["name"]}
-                checks.compare_fields(f"{id}, {given['name']}, ", {**given, "value": 0}, {**words, "value": 0})
-            else:
-                names[given["name"]] = check_input(step, given, lineage, document, checks)
-        for factor in step["factors"]:
-            names[factor["name"]] = factor["value"]
-            check_factor(step, factor, lineage, document, checks)
+        id, formula = step["id"], step.get("evaluated_as") or step["formula"]
         if document:
             check_formula(step, document, checks)
-        formula = step["evaluated_as"] or step["formula"]
-        checks.compare(f"operands of {id}", sorted(names), sorted(names_in(formula)))
-        outputs[id], units[id] = evaluate(formula, names), step["output"]["unit"]
+        outputs[id] = evaluate(formula, operands(step, ids, given, outputs, lineage, checks))
         checks.compare(id, step["output"]["value"], outputs[id], same)
+        checks.compare_fields(f"{id}, ", {name: 0 for name in step}, {name: 0 for name in STEP} | {name: 0 for name in MAYBE if name in step})
+        checks.compare(f"{id}, output", sorted(step["output"]), ["unit", "value"])
+    read = {name for step in lineage["steps"] for name in step["inputs"]} - ids
+    checks.compare("inputs and factors", sorted([each["name"] for each in lineage["inputs"] + lineage["factors"]]), sorted(read))
     check_bounds(lineage, outputs, checks)
     return outputs
 
@@ -143,7 +151,7 @@ def check_steps(lineage, document, checks):
 def check_bounds(lineage, outputs, checks):
     for step in lineage["steps"]:
         ends = {end: outputs.get(f"{step['id']}@{end}", "nothing") for end in ("low", "high")}
-        stated = step["uncertainty"]
+        stated = step.get("uncertainty")
         if "nothing" in ends.values():
             checks.compare(f"{step['id']}, uncertainty", stated, None)
             continue
@@ -190,6 +198,11 @@ def check(lineage, receipt, text, checks):
         checks.compare_fields("", lineage, lineage_words(lineage, receipt, outputs))
         if "modelled_energy_wh" in outputs:
             checks.compare("modelled_energy_wh", lineage["modelled_energy_wh"], outputs["modelled_energy_wh"], same)
+        if has_ecologits(lineage):
+            stated, follows = lineage["ecologits"], ecologits(lineage["facts"])
+            checks.compare("ecologits", sorted(stated), sorted(follows))
+            for name, value in follows.items():
+                checks.compare(f"ecologits, {name}", stated[name], value, equal if isinstance(value, str) else same)
         if receipt is not None:
             check_receipt(receipt, lineage, outputs, checks)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -200,14 +213,12 @@ def check(lineage, receipt, text, checks):
 def vouchers(lineage):
     """Who vouches for what: each source with its inputs, then each published source with its factors."""
     of = {}
-    for step in lineage.get("steps", []):
-        for given in step["inputs"]:
-            if not given["source"].startswith("step "):
-                of.setdefault(("input", given["source"]), set()).add(given["name"])
-        for factor in step["factors"]:
-            licence = factor["licence"] or "no licence stated"
-            where = ", ".join(filter(None, [factor["version"], factor["date"], licence, factor["locator"]]))
-            of.setdefault(("factor", f"{factor['source']} ({where})"), set()).add(factor["name"])
+    for given in lineage["inputs"]:
+        of.setdefault(("input", given["source"]), set()).add(given["name"])
+    for factor in lineage["factors"]:
+        licence = factor["licence"] or "no licence stated"
+        where = ", ".join(filter(None, [factor["version"], factor["date"], licence, factor["locator"]]))
+        of.setdefault(("factor", f"{factor['source']} ({where})"), set()).add(factor["name"])
     sources = {each["source"]: each for each in lineage["sources"]}
     for (kind, source), names in sorted(of.items(), reverse=True):
         who = sources.get(source)

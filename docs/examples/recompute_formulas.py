@@ -42,10 +42,10 @@ def tokens_of(formula):
 
 @functools.lru_cache(maxsize=None)
 def names_in(formula):
-    """The names that a formula needs a value of."""
+    """The names that a formula needs a value of, in the order in which it has them first."""
     tokens = tokens_of(formula)
-    called = {token for token, after in zip(tokens, tokens[1:]) if after == "("}
-    return {token for token in tokens if token[0].isalpha() or token[0] == "_"} - called - {"unknown", "and"}
+    others = {token for token, after in zip(tokens, tokens[1:]) if after == "("} | {"unknown", "and"}
+    return list(dict.fromkeys(token for token in tokens if (token[0].isalpha() or token[0] == "_") and token not in others))
 
 
 def evaluate(formula, names):

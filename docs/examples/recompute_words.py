@@ -1,4 +1,5 @@
 """What a lineage and a receipt have to say beside their steps, as it follows from the facts of the call. For recompute.py."""
+import math
 import re
 from datetime import datetime, timezone
 
@@ -91,6 +92,16 @@ def value_of(about, name, run, lineage):
         return {**about, "value": follows.get(name, lambda: 0)()}
     value = at(facts, about["fact"])
     return {**about, "value": millis(value) if isinstance(value, str) else value}
+
+
+def given_name(name, run, lineage):
+    """The name of an input or a factor; of a count of parameters that is a range it says which end."""
+    base, _, own_run = name.partition("@")
+    model = lineage["facts"]["model"]
+    sizes = {"P_active": model["activeParametersB"], "P_total": total_of(model)}.get(base)
+    if sizes is None or sizes["min"] == sizes["max"]:
+        return base
+    return f"{base}@{'min' if (own_run or run) in ('min', 'least') else 'max'}"
 
 
 def period(grid):
@@ -229,7 +240,7 @@ def lineage_words(lineage, receipt, outputs):
     accelerators = facts["site"].get("accelerators")
     call = lineage.get("call")
     return {
-        "object": "gw.lineage", "facts": facts, "steps": lineage["steps"], "digest": lineage["digest"],
+        "object": "gw.lineage", "facts": facts, "inputs": lineage["inputs"], "factors": lineage["factors"], "steps": lineage["steps"], "digest": lineage["digest"],
         **({"call": stated_call(call, facts)} if call else {}),
         **{name: stated[name] for name in agreed},
         "sources": sources(facts, (call or {}).get("provider")), "calculation": calculation(lineage, tier),
@@ -239,8 +250,15 @@ def lineage_words(lineage, receipt, outputs):
         "grid": grid_words(lineage), "telemetry": telemetry(facts, tier),
         **({"accelerators": accelerators} if accelerators else {}),
         **({"modelled_energy_wh": lineage["modelled_energy_wh"]} if "modelled_energy_wh" in outputs else {}),
+        **({"ecologits": lineage.get("ecologits")} if has_ecologits(lineage) else {}),
         **({"simulated": True} if facts.get("simulated") else {}),
     }
+
+
+def has_ecologits(lineage):
+    """Whether EcoLogits' value stands beside ours: where the parameters of a chat model are known and nothing was measured."""
+    kind = lineage["calculation"]
+    return lineage["methodology"] not in EARLIER and kind["tier"] == "parametric" and kind["model_kind"] == "chat"
 
 
 def meter(reading, outputs):
@@ -251,6 +269,46 @@ def meter(reading, outputs):
     is_compared = least is not None and most is not None and most > 0
     far = is_compared and (reading["energyWh"] > most * 5 or reading["energyWh"] * 5 < least)
     return "provider_doubtful" if far else "provider"
+
+
+# EcoLogits 0.11.3 (doi:10.21105/joss.07471): the energy of a token on one GPU and its latency, fitted to ML.ENERGY for 64 requests at
+# once on H100; the server without its GPUs; the carbon of making both, over three years.
+BATCH, MEMORY_GB, SERVER_KW, LIFE_S, GPU_KG, SERVER_KG = 64, 80, 1.2, 94608000, 273, 5700
+ENERGY = (1.1665273170451914e-06, -0.011205921025579175, 4.052928146734005e-05)
+LATENCY = (0.0006785088094353663, 0.0003119310311688259, 0.019473717579473387)
+
+# The document in which the gateway has them.
+ECOLOGITS = {
+    "methodology_version": "0.11.3",
+    "methodology_hash": "sha256:52b9f655a302e82812e65235b85c6b198bf61de92c086795585d3628ec66e415",
+}
+
+
+def ecologits_of(facts, end):
+    """Wh of the accelerators, Wh of the server and GPU-seconds, at one end of a range of parameters."""
+    model, tokens = facts["model"], facts["usage"]["completionTokens"]
+    active, total = model["activeParametersB"][end], total_of(model)[end]
+    speed = model["tokensPerS"]
+    second = 1 / speed if speed else LATENCY[0] * active + LATENCY[1] * BATCH + LATENCY[2]
+    latency = tokens and tokens * second + (model["ttftS"] or 0)
+    if facts["upstreamLatencyS"] is not None:
+        latency = min(latency, facts["upstreamLatencyS"])
+    memory = 1.2 * total * (model["quantizationBits"] or 16) / 8
+    gpus = 2 ** math.ceil(math.log2(max(1, math.ceil(memory / MEMORY_GB))))
+    token = ENERGY[0] * math.exp(ENERGY[1] * BATCH) * active + ENERGY[2]
+    return gpus * tokens * token, latency / 3600 * SERVER_KW * 1000 * gpus / 8 / BATCH, latency * gpus / BATCH
+
+
+def ecologits(facts):
+    """Energy, carbon and water by EcoLogits' formulas. A range of parameters counts as the mean of its ends."""
+    site, grid = facts["site"], facts["grid"]
+    gpus, server, seconds = (sum(both) / 2 for both in zip(ecologits_of(facts, "min"), ecologits_of(facts, "max")))
+    if facts["boundary"] == "narrow":
+        return {**ECOLOGITS, "energy_wh": gpus, "carbon_g": gpus / 1000 * grid["gPerKwh"], "water_ml": None}
+    wues = site["wueOnsiteLPerKwh"], grid["waterLPerKwh"]
+    energy, made = (gpus + server) * site["pue"], seconds / LIFE_S * (SERVER_KG / 8 + GPU_KG) * 1000
+    water = None if None in wues else (gpus + server) * (wues[0] + site["pue"] * wues[1])
+    return {**ECOLOGITS, "energy_wh": energy, "carbon_g": energy / 1000 * grid["gPerKwh"] + made, "water_ml": water}
 
 
 def receipt_words(lineage, outputs):

@@ -51,13 +51,16 @@ function printed(value: number): string {
   return text.replace(/^-/, '−');
 }
 
-/** The value of an input or a factor of a step, as it is printed. */
-function operandsOf(lineage: Lineage) {
-  return (step: string, name: string): string => {
-    const found = lineage.steps.find(({ id }) => id === step);
-    const operand = [...(found?.inputs ?? []), ...(found?.factors ?? [])].find((each) => each.name === name);
-    if (operand?.value === null || operand === undefined) throw new Error(`${step} has no ${name}.`);
-    return printed(operand.value);
+/** The value of an input, a factor or a step, as it is printed. */
+function operandsOf({ factors, inputs, steps }: Lineage) {
+  const values = new Map([
+    ...[...inputs, ...factors].map(({ name, value }) => [name, value] as const),
+    ...steps.map(({ id, output }) => [id, output.value] as const),
+  ]);
+  return (name: string): string => {
+    const value = values.get(name) ?? null;
+    if (value === null) throw new Error(`There is no ${name}.`);
+    return printed(value);
   };
 }
 
@@ -70,14 +73,8 @@ export function byHandTable(lineage: Lineage): string {
     lines.push({ what, unit, text, result });
     return result;
   };
-  const [written, weights] = ['writing_energy', 'weights_per_token'];
-  const [output, input, active, total] = [
-    of(written, 'T_out'),
-    of('charged_input_tokens', 'T_in'),
-    of(written, 'P_active'),
-    of(weights, 'P_total'),
-  ];
-  const [bits, requests] = [of('taken_bits', 'assumed_bits'), of('concurrency', 'assumed_concurrency')];
+  const [output, input, active, total] = [of('T_out'), of('T_in'), of('P_active'), of('P_total')];
+  const [bits, requests] = [of('assumed_bits'), of('assumed_concurrency')];
   const read = line(
     `weights that a token reads; ${requests} requests share those of a model that is dense`,
     'GB',
@@ -85,45 +82,42 @@ export function byHandTable(lineage: Lineage): string {
   );
   const root = `(${active} × ${total})`;
   const context = line('context that it reads', '', `(${input} + ${output} / 2) / 1000 × ${root}^(1 / 3)`);
-  const per = (by: string) =>
-    ['weights', 'operations', 'context', 'token'].map((what) =>
-      of(by === 'e' ? written : 'writing_time', `${by}_${what}`),
-    );
+  const per = (by: string) => ['weights', 'operations', 'context', 'token'].map((what) => of(`${by}_${what}`));
   const sumOf = ([byWeights, byOperations, byContext, byToken]: readonly string[]) =>
     `${output} × (${byWeights} × ${read} + ${byOperations} × ${active} + ${byContext} × ${context} + ${byToken})`;
   const writes = line('writing', 'Wh', sumOf(per('e')));
   const writing = line('writing takes', 'GPU-seconds', sumOf(per('t')));
-  const charged = line('tokens to read', 'tokens', `${input} − ${of('charged_input_tokens', 'T_cached')}`);
-  const [aspect, perWidth] = [of('attention', 'aspect'), of('attention', 'parameters_per_squared_width')];
+  const charged = line('tokens to read', 'tokens', `${input} − ${of('T_cached')}`);
+  const [aspect, perWidth] = [of('aspect'), of('parameters_per_squared_width')];
   const attention = line(
     'operations with attention, by those without',
     '',
-    `1 + (${input} + ${of('attention', 'T_cached')}) × ${aspect} × (${root}^(1 / 2) × 1e9 / (${perWidth} × ${aspect} × ${aspect}))^(2 / 3) / (${active} × 1e9)`,
+    `1 + (${input} + ${of('T_cached')}) × ${aspect} × (${root}^(1 / 2) × 1e9 / (${perWidth} × ${aspect} × ${aspect}))^(2 / 3) / (${active} × 1e9)`,
   );
   const reading = line(
     'reading takes',
     'GPU-seconds',
-    `${charged} × ${of('prefill_time', 'flop_per_parameter_and_token')} × ${active} × 1e9 × ${attention} / (${of('prefill_time', 'peak_flop_per_s')} × ${of('prefill_time', 'utilisation')})`,
+    `${charged} × ${of('flop_per_parameter_and_token')} × ${active} × 1e9 × ${attention} / (${of('peak_flop_per_s')} × ${of('utilisation')})`,
   );
-  const reads = line('reading', 'Wh', `${reading} / 3600 × ${of('prefill_gpu_energy', 'gpu_power')}`);
+  const reads = line('reading', 'Wh', `${reading} / 3600 × ${of('gpu_power')}`);
   const accelerator = line('**accelerators**', 'Wh', `${writes} + ${reads}`);
   const time = line('hardware is taken', 'GPU-seconds', `${writing} + ${reading}`);
-  const servers = of('host_energy', 'server_gpus');
-  const host = line('**host**', 'Wh', `${time} / 3600 × ${of('host_energy', 'server_power')} / ${servers}`);
-  const idle = line('**idle**', 'Wh', `${of('idle_energy', 'k_idle')} × (${accelerator} + ${host})`);
+  const servers = of('server_gpus');
+  const host = line('**host**', 'Wh', `${time} / 3600 × ${of('server_power')} / ${servers}`);
+  const idle = line('**idle**', 'Wh', `${of('k_idle')} × (${accelerator} + ${host})`);
   const it = line('all computers', 'Wh', `${accelerator} + ${host} + ${idle}`);
-  const pue = of('overhead_energy', 'PUE');
+  const pue = of('PUE');
   const overhead = line('**overhead**', 'Wh', `(${pue} − 1) × ${it}`);
   const energy = line('**energy**', 'Wh', `${it} + ${overhead}`);
-  const intensity = of('request_usage_gwp', 'grid_intensity');
+  const intensity = of('grid_intensity');
   const operation = line('**carbon, operation**', 'gCO2e', `${energy} / 1000 × ${intensity}`);
   const embodied = line(
     '**carbon, embodied**',
     'gCO2e',
-    `${time} / ${of('request_embodied_gwp', 'lifespan')} × (${of('request_embodied_gwp', 'server_gwp')} / ${servers} + ${of('request_embodied_gwp', 'gpu_gwp')}) × 1000`,
+    `${time} / ${of('lifespan')} × (${of('server_gwp')} / ${servers} + ${of('gpu_gwp')}) × 1000`,
   );
   line('**carbon**', 'gCO2e', `${operation} + ${embodied}`);
-  const water = `${of('request_usage_wcf', 'WUE_site')} + ${pue} × ${of('request_usage_wcf', 'WUE_grid')}`;
+  const water = `${of('WUE_site')} + ${pue} × ${of('WUE_grid')}`;
   line('**water**', 'mL', `${it} × (${water})`);
   line('narrow: carbon of the accelerators alone', 'gCO2e', `${accelerator} / 1000 × ${intensity}`);
   const rows = lines.map(({ what, text, result, unit }) => [what, text, `${result} ${unit}`]);

@@ -10,10 +10,7 @@ const ownPart = /^part12\((\d+), (.+)\)$/;
 function sourcesOf({ evaluated_as: evaluatedAs, formula, inputs }: LineageStep): string[] {
   const part = ownPart.exec(evaluatedAs ?? formula);
   const own = part?.[2]?.split(', ')[Number(part[1]) - 1];
-  return inputs
-    .filter(({ name, source }) => source.startsWith('step ') && (own === undefined || name === own))
-    .map(({ source }) => source.slice('step '.length))
-    .filter(isCentral);
+  return inputs.filter((id) => (own === undefined || id === own) && isCentral(id));
 }
 
 const isCentral = (id: string): boolean => !id.includes('@') && !/_(low|high|least|most|ratio|number)(_|$)/.test(id);
@@ -21,7 +18,12 @@ const isCentral = (id: string): boolean => !id.includes('@') && !/_(low|high|lea
 /** The steps of the value; those of its bounds are the same again with other factors. */
 export function lineageGraph({ steps }: Lineage): string {
   const central = steps.filter(({ id }) => isCentral(id));
-  const edges = central.flatMap((step) => sourcesOf(step).map((from) => ({ from, to: step.id })));
+  const ids = new Set(central.map(({ id }) => id));
+  const edges = central.flatMap((step) =>
+    sourcesOf(step)
+      .filter((from) => ids.has(from))
+      .map((from) => ({ from, to: step.id })),
+  );
   const linked = new Set(edges.flatMap(({ from, to }) => [from, to]));
   const nodes = central
     .filter(({ id }) => linked.has(id))

@@ -12,7 +12,8 @@ export const checkTexts = {
   form: 'The lineage has the form of one, of a methodology that there is and of facts that numbers follow from. If not, no other check can be made',
   methodology: 'Version and hash are those of the methodology that it names',
   digest: 'The digest is that of the call, the facts and the methodology, from which all the rest follows',
-  steps: 'No step is missing or added; each formula and factor is that of the methodology, each output follows',
+  steps:
+    'No step is missing or added; each formula and factor is that of the methodology, each input that of the facts, each output follows',
   statements:
     'All else that the lineage says follows from its facts too, the call has their time and deployment, and a measured figure is what its reader finds in the words of its source',
   call: 'The receipt is of the call that the lineage is of, and states its digest as `lineage_digest` (receipts by `ecologits-0.11.3` may lack it); who counted the tokens and how the call ended do not contradict the facts',

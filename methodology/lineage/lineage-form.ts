@@ -15,12 +15,13 @@ import type { StatedCall } from './lineage-digest.ts';
 import type { LineageSource } from './sources.ts';
 
 export interface LineageInput {
+  /** The name that formulas have for it, with `@min` or `@max` where it is an end of a range. */
   readonly name: string;
   readonly value: number | null;
   readonly unit: string;
-  /** Where it comes from: `step` and the step's id, or the source of a fact. */
+  /** Whose fact it is (`sources`). */
   readonly source: string;
-  /** Where in `facts` it stands; null: a step gives it, or it follows from several facts. */
+  /** Where in `facts` it stands; null: it follows from several facts. */
   readonly fact: string | null;
 }
 
@@ -32,18 +33,18 @@ export interface LineageStep {
   /** Ids that EcoLogits has are its own; `@low` and `@high` are the bounds, `@min` and `@max` the parameter range, `@modelled` a comparison. */
   readonly id: string;
   readonly formula: string;
-  /** The same formula in the order of its evaluation, where the methodology's text is written for readers. */
-  readonly evaluated_as: string | null;
+  /** The same formula in the order of its evaluation; absent: the methodology's text is what is evaluated. */
+  readonly evaluated_as?: string;
   readonly origin: string;
-  readonly inputs: readonly LineageInput[];
-  readonly factors: readonly LineageFactor[];
+  /** Tells what each name in the formula stands for, in the order in which it has them first: the id of a step, or the name of an input or a factor. */
+  readonly inputs: readonly string[];
   readonly output: { readonly value: number | null; readonly unit: string };
   /** Nine of ten cases lie between them; by EcoLogits' methodology they are scenarios. */
-  readonly uncertainty: {
+  readonly uncertainty?: {
     readonly low: number | null;
     readonly high: number | null;
     readonly basis: string;
-  } | null;
+  };
 }
 
 export interface LineageTelemetry {
@@ -72,6 +73,13 @@ export interface LineageGrid extends GridFactors {
   readonly is_estimated?: boolean;
 }
 
+/** Another methodology's numbers for a call. */
+export interface BesideOurs
+  extends Pick<Impact, 'methodology_version' | 'methodology_hash' | 'energy_wh' | 'carbon_g'> {
+  /** Null in the narrow boundary, and where the factors of water are not known. */
+  readonly water_ml: number | null;
+}
+
 export interface Lineage {
   readonly object: 'gw.lineage';
   readonly methodology: string;
@@ -96,8 +104,13 @@ export interface Lineage {
   readonly accelerators?: Accelerators;
   /** Wh, modelled, of what was measured, to compare the two; absent: nothing was measured, or nothing of it can be modelled. */
   readonly modelled_energy_wh?: number;
+  /** The numbers that EcoLogits' own methodology gives for the same facts; absent: the parameters are not known, or the energy was measured. */
+  readonly ecologits?: BesideOurs;
   /** The provider was a simulator: the facts are made up, and the numbers follow from them; absent: it was none. */
   readonly simulated?: true;
+  /** The facts that go into the steps, and the methodology's factors and those of the grid. */
+  readonly inputs: readonly LineageInput[];
+  readonly factors: readonly LineageFactor[];
   readonly steps: readonly LineageStep[];
   /** Over `call`, `facts` and `methodology_hash`, from which all of the above follows (lineage-digest.ts). */
   readonly digest: string;

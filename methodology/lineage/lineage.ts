@@ -16,7 +16,7 @@ import type { Trace } from '../generated/receipt.ts';
 import { type Calculated, calculated, type Impact, type Refusal } from '../receipt/assess.ts';
 import { waterSourceOf } from './grid-factors.ts';
 import { type DigestedCall, lineageDigest, statedCall } from './lineage-digest.ts';
-import type { Lineage, LineageGrid, LineageTelemetry } from './lineage-form.ts';
+import type { BesideOurs, Lineage, LineageGrid, LineageTelemetry } from './lineage-form.ts';
 import { sourcesOf } from './sources.ts';
 import { traced } from './trace.ts';
 
@@ -74,6 +74,7 @@ function lineageFrom({ call, facts, grid, made, trace }: Explained, method: Meth
   const { calculation, impact, inputs } = made;
   const gridPart = gridOf(grid, method);
   const stated = statedFacts(facts);
+  const theirs = method.isOwn ? byEcologits(facts, calculation) : undefined;
   return {
     object: 'gw.lineage',
     methodology: impact.methodology,
@@ -93,8 +94,9 @@ function lineageFrom({ call, facts, grid, made, trace }: Explained, method: Meth
     telemetry: telemetryOf(facts, impact.tier === 'telemetry'),
     ...(stated.site.accelerators && { accelerators: stated.site.accelerators }),
     ...(impact.modelled_energy_wh !== undefined && { modelled_energy_wh: impact.modelled_energy_wh }),
+    ...(theirs !== undefined && { ecologits: theirs }),
     ...(facts.simulated && { simulated: true }),
-    steps: traced(planOf(calculation, method), {
+    ...traced(planOf(calculation, method), {
       calculation,
       method,
       inputs: { ...inputs },
@@ -104,6 +106,15 @@ function lineageFrom({ call, facts, grid, made, trace }: Explained, method: Meth
     }),
     digest: lineageDigest(call, facts, impact.methodology_hash),
   };
+}
+
+/** Undefined where it has no value that could stand beside ours: its own of a class of models are no model of this one. */
+function byEcologits(facts: CallFacts, { model_kind, tier }: Calculation): BesideOurs | undefined {
+  if (tier !== 'parametric' || model_kind !== 'chat') return undefined;
+  const made = calculated(facts, methodologyOf('ecologits-0.11.3'), null);
+  if (!made.ok) return undefined;
+  const { carbon_g, energy_wh, methodology_hash, methodology_version, water_ml } = made.impact;
+  return { methodology_version, methodology_hash, energy_wh, carbon_g, water_ml };
 }
 
 /** Without the fields that it leaves out. */

@@ -73,9 +73,12 @@ const ofLineage: Compares<Exclude<CheckId, 'form' | 'call' | 'receipt'>> = {
     found.compare('methodology_hash', stated.methodology_hash, follows.methodology_hash);
   },
   digest: (found, { stated, follows }) => found.compare('digest', stated.digest, follows.digest),
-  steps: (found, { stated, follows }) => compareSteps(found, stated.steps, follows.steps),
+  steps: (found, { stated, follows }) => {
+    for (const list of ['inputs', 'factors'] as const) compareNamed(found, list, stated[list], follows[list]);
+    compareSteps(found, stated.steps, follows.steps);
+  },
   statements: (found, { stated, follows }) => {
-    const apart = new Set(['methodology_version', 'methodology_hash', 'digest', 'steps']);
+    const apart = new Set(['methodology_version', 'methodology_hash', 'digest', 'inputs', 'factors', 'steps']);
     const [ours, theirs] = [new Map(Object.entries(follows)), new Map(Object.entries(stated))];
     for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
       if (!apart.has(name)) found.compare(name, theirs.get(name), ours.get(name));
@@ -130,6 +133,16 @@ function recomputedFrom(stated: Lineage): Recomputed | string {
   const made = explained(stated.facts, method, stated.call ?? null);
   if (!made.ok) return `facts: no receipt follows from them. ${made.explanation}`;
   return { stated, follows: made.lineage, impact: made.impact };
+}
+
+function compareNamed(
+  found: Mismatches,
+  list: 'factors' | 'inputs',
+  stated: readonly { readonly name: string }[],
+  follows: readonly { readonly name: string }[],
+): void {
+  found.compare(`${list}.length`, stated.length, follows.length);
+  for (const [at, each] of follows.entries()) found.compare(`${list}.${each.name}`, stated[at], each);
 }
 
 function compareSteps(found: Mismatches, stated: readonly LineageStep[], follows: readonly LineageStep[]): void {

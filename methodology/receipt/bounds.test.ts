@@ -222,14 +222,16 @@ describe('the source of a bound', () => {
   ])('is cited, or called an assumption, in the lineage of %s', (_, facts) => {
     const result = lineageOf(facts);
     if (!result.ok) throw new Error(result.explanation);
-    const { steps } = result.lineage;
+    const { factors, steps } = result.lineage;
     const byId = new Map(steps.map((step) => [step.id, step]));
+    const sources = new Map(factors.map(({ name, source }) => [name, source]));
     const ratios = new Map<string, string>();
     const follow = (id: string): void => {
-      const step = byId.get(id);
-      for (const { name, source } of step?.factors ?? [])
-        if (/ratio|spread|drift|floor|lifecycle|combustion|_max$|aspect/.test(name)) ratios.set(name, source);
-      for (const { source } of step?.inputs ?? []) if (source.startsWith('step ')) follow(source.slice(5));
+      for (const name of byId.get(id)?.inputs ?? []) {
+        const source = sources.get(name);
+        if (source === undefined) follow(name);
+        else if (/ratio|spread|drift|floor|lifecycle|combustion|_max$|aspect/.test(name)) ratios.set(name, source);
+      }
     };
     for (const field of [
       'energy_low_wh',

@@ -50,7 +50,7 @@ export function LineageChain({ lineage, explanation, receipt }: LineageChainProp
       <Accordion multiple value={open} onChange={setOpen} variant="separated">
         {steps.toReversed().map((step) => (
           <Accordion.Item key={step.id} value={step.id} id={stepId(step.id)}>
-            <Step step={step} onFollow={follow} />
+            <Step step={step} lineage={lineage} onFollow={follow} />
           </Accordion.Item>
         ))}
       </Accordion>
@@ -97,7 +97,6 @@ function Verdict({ lineage, receipt }: { readonly lineage: Lineage; readonly rec
 }
 
 const asked = ['energy_wh', 'carbon_g', 'water_ml'];
-const stepMark = 'step ';
 
 /** The ids of the steps that energy, carbon and water are made of; the others are of bounds and comparisons. */
 function centralSteps(steps: readonly LineageStep[]): ReadonlySet<string> {
@@ -108,20 +107,24 @@ function centralSteps(steps: readonly LineageStep[]): ReadonlySet<string> {
     const step = byId.get(id);
     if (step === undefined || found.has(id)) continue;
     found.add(id);
-    for (const { source } of step.inputs) if (source.startsWith(stepMark)) left.push(source.slice(stepMark.length));
+    left.push(...step.inputs);
   }
   return found;
 }
 
 interface StepProps {
   readonly step: LineageStep;
+  readonly lineage: Lineage;
   /** Shows the step with this id. */
   readonly onFollow: (id: string) => void;
 }
 
 /** One step of a lineage: the formula, what goes in and from where, what comes out. */
-function Step({ step, onFollow }: StepProps) {
-  const { factors, inputs, output, uncertainty } = step;
+function Step({ step, lineage, onFollow }: StepProps) {
+  const { output, uncertainty } = step;
+  const isRead = ({ name }: { readonly name: string }): boolean => step.inputs.includes(name);
+  const steps = lineage.steps.filter(({ id }) => step.inputs.includes(id));
+  const [inputs, factors] = [lineage.inputs.filter(isRead), lineage.factors.filter(isRead)];
   return (
     <>
       <Accordion.Control>
@@ -140,11 +143,18 @@ function Step({ step, onFollow }: StepProps) {
           <Text size="xs" c="dimmed">
             Formula by {step.origin}
           </Text>
-          {inputs.length > 0 && (
+          {steps.length + inputs.length > 0 && (
             <Parts caption="Goes in">
+              {steps.map((each) => (
+                <Part key={each.id} name={each.id} value={withUnit(each.output)}>
+                  <Anchor component="button" type="button" size="sm" onClick={() => onFollow(each.id)}>
+                    {each.id}
+                  </Anchor>
+                </Part>
+              ))}
               {inputs.map((input) => (
                 <Part key={input.name} name={input.name} value={withUnit(input)}>
-                  <Source source={input.source} fact={input.fact} onFollow={onFollow} />
+                  {[input.source, input.fact].filter(Boolean).join(' · ')}
                 </Part>
               ))}
             </Parts>
@@ -209,19 +219,7 @@ function Part({
   );
 }
 
-function Source({ source, fact, onFollow }: LineageSource & Pick<StepProps, 'onFollow'>) {
-  if (!source.startsWith(stepMark)) return [source, fact].filter(Boolean).join(' · ');
-  const id = source.slice(stepMark.length);
-  return (
-    <Anchor component="button" type="button" size="sm" onClick={() => onFollow(id)}>
-      {id}
-    </Anchor>
-  );
-}
-
-type LineageSource = Pick<LineageStep['inputs'][number], 'source' | 'fact'>;
-
-function FactorSource({ source, version, date, licence, locator }: LineageStep['factors'][number]) {
+function FactorSource({ source, version, date, licence, locator }: Lineage['factors'][number]) {
   const named = [source, version, date, licence].filter(Boolean).join(' · ');
   // Anyone may have written the locator, so it becomes a link only if it is an https address.
   if (!locator || !/^https:\/\//.test(locator)) return [named, locator].filter(Boolean).join(' · ');
