@@ -185,7 +185,8 @@ export function registerCosigning(
         for (const { key } of witnesses) {
           const waiting = await uncosigned(db, witnessName(key)).catch(() => null);
           if (waiting === null) continue;
-          const issued = waiting.flatMap(({ checkpoint }) => Date.parse(checkpointIn(checkpoint)?.issued ?? '') || []);
+          const known = waiting.flatMap(({ checkpoint }) => checkpointIn(checkpoint) ?? []);
+          const issued = known.map((each) => Date.parse(each.issued));
           const lagMs = issued.length === 0 ? 0 : now().getTime() - Math.min(...issued);
           this.set({ witness: key.name }, Math.max(0, lagMs) / 1000);
         }
