@@ -41,8 +41,9 @@ const withLines = (checkpoint: Checkpoint, ...lines: readonly string[]): Checkpo
   note: checkpoint.note + lines.join(''),
 });
 const found = async (checkpoint: Checkpoint, ...witnesses: readonly NoteKey[]) => {
-  const { cosigned, mismatches, unknownLines } = await checkCosignatures(checkpoint, witnesses);
-  return [cosigned.map((each) => `${each.witness} ${each.at}`), mismatches.map((each) => each.found), unknownLines];
+  const { cosigned, mismatches, unknownLines, waiting } = await checkCosignatures(checkpoint, witnesses);
+  const lacking = [...mismatches.map((each) => each.found), ...waiting.map(() => 'none')];
+  return [cosigned.map((each) => `${each.witness} ${each.at}`), lacking, unknownLines];
 };
 
 test('a cosignature counts for the witness whose key is given, with its time, and other lines show nothing', async () => {
@@ -60,7 +61,7 @@ test('a cosignature counts for the witness whose key is given, with its time, an
   expect(await found(plain, first)).toEqual([[], ['none'], 0]);
   const again = withLines(cosigned, one.cosign(text, atS + 60));
   expect(await found(again, first)).toEqual([['witness.example/w1 2026-11-21T09:01:00.000Z'], [], 1]);
-  expect(await checkCosignatures(null, [first])).toMatchObject({ mismatches: [{ found: 'none' }] });
+  expect(await checkCosignatures(null, [first])).toMatchObject({ mismatches: [], waiting: ['witness.example/w1'] });
 });
 
 test('a cosignature over something else, of another time or of another key does not hold', async () => {
@@ -97,7 +98,7 @@ test('a witness whose key is published as that of signatures is the same', () =>
   expect(witnessKeyIn(one.vkey.replace('w1', 'w2'))).toBeNull();
 });
 
-test('a pack holds only if each witness that was asked for has cosigned its checkpoint', async () => {
+test('a pack holds only if each witness that was asked for has cosigned its checkpoint, and may still get its line', async () => {
   const plain = await made();
   const packWith = async (checkpoint: Checkpoint | null) =>
     bytesOf(
@@ -121,12 +122,17 @@ test('a pack holds only if each witness that was asked for has cosigned its chec
     const result = await verifyPack(await packWith(checkpoint), { trust, witnesses });
     return [verdictOf(result), ...result.mismatches.map(({ expected, field }) => `${field}: ${expected}`)];
   };
-  const lacking = 'log.checkpoint.note: a cosignature of witness.example/w';
   expect(await verified(cosigned, first)).toEqual(['holds']);
   expect(await verified(cosigned)).toEqual(['holds']);
-  expect(await verified(cosigned, first, second)).toEqual(['fails', `${lacking}2`]);
-  expect(await verified(plain, first)).toEqual(['fails', `${lacking}1`]);
-  expect(await verified(null, first)).toEqual(['fails', `${lacking}1`]);
+  for (const [checkpoint, ...witnesses] of [
+    [cosigned, first, second],
+    [plain, first],
+    [null, first],
+  ] as const)
+    expect(await verified(checkpoint, ...witnesses)).toEqual(['ask']);
+  const other = withLines(plain, one.cosign(noteText(await made('acct_2')), atS));
+  const unfit = 'log.checkpoint.note: a cosignature of witness.example/w1';
+  expect(await verified(other, first)).toEqual(['fails', unfit]);
 });
 
 test('so does the proof of a kept receipt, which waits for the log', async () => {
@@ -145,9 +151,11 @@ test('so does the proof of a kept receipt, which waits for the log', async () =>
     return [receiptVerdict(result), ...result.mismatches, result.log?.cosigned.length];
   };
   expect(await verified(proof, first)).toEqual(['holds', 1]);
-  expect(await verified(proof, second)).toEqual([
+  expect(await verified(proof, second)).toEqual(['ask', 0]);
+  const unfit = withLines(plain, one.cosign(noteText(await made('acct_2')), atS));
+  expect(await verified({ ...proof, checkpoint: unfit }, first)).toEqual([
     'fails',
-    'its checkpoint needs a cosignature of witness.example/w2, and has none',
+    'its checkpoint needs a cosignature of witness.example/w1, and has one that does not fit',
     0,
   ]);
   expect(await verified({ ...proof, index: null }, first)).toEqual(['ask', undefined]);

@@ -41,12 +41,14 @@ export async function cosignedAt(text: string, line: NoteLine, key: NoteKey): Pr
 export interface CheckedCosignatures {
   /** The newest of each of the witnesses that were asked for. */
   readonly cosigned: readonly Cosignature[];
+  /** The names of those whose line is not there: it may come. */
+  readonly waiting: readonly string[];
   /** How many lines are neither of the log nor of these witnesses: they show nothing. */
   readonly unknownLines: number;
   readonly mismatches: readonly PackMismatch[];
 }
 
-/** Checks that each of the witnesses has cosigned. `checkpoint` null: there is none. */
+/** Checks what each of the witnesses has cosigned. `checkpoint` null: there is none. */
 export async function checkCosignatures(
   checkpoint: Checkpoint | null,
   witnesses: readonly NoteKey[],
@@ -54,6 +56,7 @@ export async function checkCosignatures(
   const lines = checkpoint === null ? [] : (linesOf(checkpoint) ?? []);
   const text = checkpoint === null ? '' : noteText(checkpoint);
   const cosigned: Cosignature[] = [];
+  const waiting: string[] = [];
   const mismatches: PackMismatch[] = [];
   for (const key of witnesses) {
     const own = linesBy(lines, key);
@@ -62,13 +65,11 @@ export async function checkCosignatures(
     const [newest] = fitting.toSorted((a, b) => Number(b) - Number(a));
     if (newest !== undefined && fitting.length === own.length)
       cosigned.push({ witness: key.name, at: newest.toISOString() });
-    else {
-      const found = own.length === 0 ? 'none' : 'one that does not fit';
-      mismatches.push(ofPack('log.checkpoint.note', `a cosignature of ${key.name}`, found));
-    }
+    else if (own.length === 0) waiting.push(key.name);
+    else mismatches.push(ofPack('log.checkpoint.note', `a cosignature of ${key.name}`, 'one that does not fit'));
   }
   const signer = checkpoint === null ? null : signerIn(checkpoint.key);
   const known = checkpoint === null || signer === null ? witnesses : [logKey(checkpoint, signer), ...witnesses];
   const others = lines.filter((line) => known.every((key) => linesBy([line], key).length === 0));
-  return { cosigned, unknownLines: others.length, mismatches };
+  return { cosigned, waiting, unknownLines: others.length, mismatches };
 }

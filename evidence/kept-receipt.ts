@@ -26,6 +26,8 @@ export interface ReceiptVerification {
     readonly entries: number;
     readonly origin: string;
     readonly cosigned: readonly Cosignature[];
+    /** The witnesses that were asked for and have not cosigned yet. */
+    readonly waiting: readonly string[];
     readonly unknownLines: number;
     readonly signature: SignatureCheck;
   } | null;
@@ -137,6 +139,6 @@ const newerThan = ({ version }: Node, newest: unknown): string[] =>
 /** A later version is no fault. */
 export function receiptVerdict({ batch, log, mismatches, notes }: ReceiptVerification): Verdict {
   if (mismatches.length > 0) return 'fails';
-  if (notes.some((note) => !note.startsWith('version '))) return 'ask';
+  if (notes.some((note) => !note.startsWith('version ')) || (log !== null && log.waiting.length > 0)) return 'ask';
   return [log, batch].some((each) => each?.signature === 'trusted') ? 'holds' : 'unauthenticated';
 }

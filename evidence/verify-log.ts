@@ -35,6 +35,8 @@ export interface LogVerification {
   readonly origin: string | null;
   /** The witnesses that were asked for and have cosigned the checkpoint. */
   readonly cosigned: readonly Cosignature[];
+  /** The witnesses that were asked for and have no line there. An honest gateway comes to it within seconds of a checkpoint, or while they are away. */
+  readonly waiting: readonly string[];
   /** How many more lines its note has, of keys that nobody has named: they show nothing. */
   readonly unknownLines: number;
   /** Why there are no proofs, in the gateway's words. */
@@ -125,6 +127,7 @@ export const noLog: Omit<LogVerification, 'mismatches'> = {
   archived: [],
   origin: null,
   cosigned: [],
+  waiting: [],
   unknownLines: 0,
   fault: null,
 };

@@ -19,9 +19,11 @@ export async function witnessesIn(vkeys: readonly string[]): Promise<NoteKey[]> 
 export function cosignedText({
   cosigned,
   unknownLines,
-}: Pick<PackVerification['log'], 'cosigned' | 'unknownLines'>): string[] {
+  waiting,
+}: Pick<PackVerification['log'], 'cosigned' | 'unknownLines' | 'waiting'>): string[] {
   return [
     ...cosigned.map(({ at, witness }) => `  cosigned by ${witness} at ${at}`),
+    ...waiting.map((witness) => `  not cosigned by ${witness}: ask again in a minute, and the operator if it stays so`),
     ...(unknownLines === 0 ? [] : [`  lines of keys that were not named (--witness): ${unknownLines}`]),
   ];
 }

@@ -1,5 +1,5 @@
 /** Reads, for a pack of all receipts of a period, what it shows of the register of the hours of the log (log/hours.ts). */
-import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
+import type { Checkpoint } from '@gw/evidence/checkpoint';
 import {
   blockSize,
   entriesIn,
@@ -16,7 +16,7 @@ import type { PackHours, ShownHour } from '@gw/evidence/pack';
 import type { Database } from '@gw/prisma/client';
 import { isReceipt } from '../log/archived-leaf.ts';
 import { leafOfRow } from '../log/hours.ts';
-import { LogBrokenError } from '../log/tree.ts';
+import { cosignedCheckpoint, LogBrokenError, type StoredCheckpoint, selectNewest } from '../log/tree.ts';
 import type { Period } from './select-archived.ts';
 
 interface StoredHour extends Placed {
@@ -37,14 +37,15 @@ export async function readHours(db: Database, accountId: string, period: Period 
   const { begin, end } = period === null ? { begin: 0, end: 0 } : placesIn(period);
   // Whole blocks, for the hashes on both sides.
   const [first, last] = [begin - (begin % blockSize), Math.ceil(end / blockSize) * blockSize];
-  const [found] = await db.$queryRaw<{ checkpoint: unknown; rows: StoredHour[] | null }[]>`
-    SELECT (SELECT checkpoint FROM receipt_log_checkpoints WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1) AS checkpoint,
+  const [found] = await db.$queryRaw<(StoredCheckpoint & { readonly rows: StoredHour[] | null })[]>`
+    SELECT newest.checkpoint, newest.lines,
       CASE WHEN ${period !== null} THEN (
         SELECT json_agg(json_build_object('level', level, 'place', place, 'hash', encode(hash, 'hex'),
           'ranges', ranges, 'times_digest', times_digest) ORDER BY place)
         FROM receipt_log_hours
-        WHERE account_id = ${accountId} AND (level = 1 OR (level = 0 AND place >= ${first} AND place < ${last}))) END AS rows`;
-  return { checkpoint: checkpointIn(found?.checkpoint), rows: found?.rows ?? [] };
+        WHERE account_id = ${accountId} AND (level = 1 OR (level = 0 AND place >= ${first} AND place < ${last}))) END AS rows
+    FROM (${selectNewest(accountId)}) newest`;
+  return { checkpoint: found === undefined ? null : cosignedCheckpoint(found), rows: found?.rows ?? [] };
 }
 
 const ofContent = (row: StoredHour): StoredHour => ({ ...row, hash: hourHash(leafOfRow(row)) });

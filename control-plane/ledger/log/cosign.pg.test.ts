@@ -14,9 +14,11 @@ import {
 } from '@gw/testing/control-plane/fixtures';
 import { cosigner, startWitness, type TestWitness } from '@gw/testing/evidence/witness';
 import { forFile } from '@gw/testing/for-file';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readHours } from '../evidence/log-hours.ts';
 import { appendReceipts } from './append.ts';
-import { type CosignOptions, cosignAll, Rests } from './cosign.ts';
+import { type CosignOptions, cosignAll, Rests, registerCosigning } from './cosign.ts';
 import { newestCheckpoint } from './tree.ts';
 import { readLogWitnesses } from './witnesses.ts';
 
@@ -44,9 +46,9 @@ beforeEach(async () => {
   witness = await start();
 });
 
-async function grow(hour: number, count: number): Promise<void> {
+async function grow(hour: number, count: number, of = accountId): Promise<void> {
   const at = (minute: number) => `2026-11-20T${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}:00Z`;
-  const entries = Array.from({ length: count }, (_, minute) => entryFrom(callAt(at(minute)), { accountId }));
+  const entries = Array.from({ length: count }, (_, minute) => entryFrom(callAt(at(minute)), { accountId: of }));
   await ingest(stores.db, ...entries);
   clock = new Date(`2026-11-20T${hour + 2}:00:00Z`);
   await appendReceipts({ addresses, db: stores.db, now, key, seals: testSeals });
@@ -71,6 +73,9 @@ test('each newest checkpoint is cosigned, from the size that the witness has cos
   await grow(8, 5);
   await cosignAll(options(), new Rests(options()));
   expect(await cosigned()).toEqual(['witness.example/w1 5 2026-11-20T10:00:00.000Z']);
+  // Packs have it too.
+  const { checkpoint } = await readHours(stores.db, accountId, null);
+  expect(checkpoint).toEqual(await newestCheckpoint(stores.db, accountId));
   await grow(10, 7);
   expect(await cosigned()).toEqual([]);
   await cosignAll(options(), new Rests(options()));
@@ -118,6 +123,36 @@ test.each<[string, TestWitness['answer']]>([
   clock = new Date(clock.getTime() + 31_000);
   await cosignAll(options(), rests);
   expect(await cosigned()).toHaveLength(1);
+});
+
+test('a witness that fails at one log cosigns the others all the same', async () => {
+  await grow(8, 5);
+  await grow(8, 2, 'acct_demo_enterprise');
+  // It begins with the log of the first account, and would come to no other.
+  let asked = 0;
+  witness.answer = (status, body) => {
+    asked += 1;
+    return asked === 2 ? [status, body] : [500, ''];
+  };
+  const rests = new Rests(options());
+  const lines = () => stores.db.$queryRaw<unknown[]>`SELECT account_id, tree_size::int FROM receipt_log_cosignatures`;
+  await cosignAll(options(), rests);
+  expect(await lines()).toEqual([]);
+  clock = new Date(clock.getTime() + 31_000);
+  await cosignAll(options(), rests);
+  expect(await lines()).toEqual([{ account_id: 'acct_demo_enterprise', tree_size: 2 }]);
+});
+
+test('the age of what waits is in the metrics', async () => {
+  await grow(8, 5);
+  const registry = new Registry();
+  registerCosigning(registry, options());
+  const lag = async () => (await registry.getMetricsAsJSON())[0]?.values;
+  expect(await lag()).toMatchObject([{ labels: { witness: 'witness.example/w1' }, value: 0 }]);
+  clock = new Date(clock.getTime() + 90_000);
+  expect(await lag()).toMatchObject([{ value: 90 }]);
+  await cosignAll(options(), new Rests(options()));
+  expect(await lag()).toMatchObject([{ value: 0 }]);
 });
 
 test('the setting names what is wrong with it', () => {

@@ -7,7 +7,7 @@
 import { type Checkpoint, checkpointIn, noteText } from '@gw/evidence/checkpoint';
 import { cosignedAt, witnessName } from '@gw/evidence/cosignatures';
 import { linesBy, type NoteKey, noteLine, noteLinesIn } from '@gw/evidence/note';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import { guardedRequest } from '@gw/service/guarded-request';
 import { Gauge, type Registry } from 'prom-client';
 import type { Context } from '../../shared/context.ts';
@@ -41,6 +41,8 @@ export function startCosigning(options: CosignOptions): RepeatedJob {
 /** How long what has failed is left alone, and what the log is told of it: the first failure, and its end. */
 export class Rests {
   readonly #options: Pick<CosignOptions, 'log' | 'now'>;
+  /** The account at whose log a witness failed last: the next round begins behind it, since the log may be why. */
+  readonly failedAt = new Map<string, string>();
   readonly #failed = new Map<string, { readonly untilMs: number; readonly times: number }>();
 
   constructor(options: Pick<CosignOptions, 'log' | 'now'>) {
@@ -77,7 +79,11 @@ async function cosignBy(
   const { db } = options;
   const name = witnessName(witness.key);
   if (!rests.mayTry(name)) return;
-  for (const { checkpoint: stored, old } of await uncosigned(db, name)) {
+  const waiting = await uncosigned(db, name);
+  const failedAt = rests.failedAt.get(name);
+  const behind = failedAt === undefined ? 0 : waiting.findIndex(({ account_id }) => account_id > failedAt);
+  const first = Math.max(0, behind);
+  for (const { checkpoint: stored, old } of [...waiting.slice(first), ...waiting.slice(0, first)]) {
     const checkpoint = checkpointIn(stored);
     if (checkpoint === null || signal?.aborted) continue;
     const { account, tree_size } = checkpoint;
@@ -85,7 +91,10 @@ async function cosignBy(
     if (!rests.mayTry(own)) continue;
     const answer = await ask(options, witness, { checkpoint, old });
     const told = { witness: witness.key.name, account };
-    if ('away' in answer) return rests.fail(name, { ...told, reason: answer.away });
+    if ('away' in answer) {
+      rests.failedAt.set(name, account);
+      return rests.fail(name, { ...told, reason: answer.away });
+    }
     rests.end(name, { witness: witness.key.name });
     if ('refused' in answer) rests.fail(own, { ...told, reason: answer.refused });
     else {
@@ -98,20 +107,31 @@ async function cosignBy(
 }
 
 interface Uncosigned {
+  readonly account_id: string;
   readonly checkpoint: unknown;
   /** The largest size that the witness has cosigned. */
   readonly old: number;
 }
 
 /** The newest checkpoints that a witness has not cosigned. */
-const uncosigned = (db: Database, witness: string): Promise<Uncosigned[]> => db.$queryRaw<Uncosigned[]>`
-  SELECT c.checkpoint, s.old FROM accounts a
+const uncosigned = (db: Database, witness: string): Promise<Uncosigned[]> =>
+  db.$queryRaw<Uncosigned[]>`${uncosignedBy(witness)} ORDER BY a.id COLLATE "C"`;
+
+const uncosignedBy = (witness: string): Prisma.Sql => Prisma.sql`
+  SELECT a.id AS account_id, c.checkpoint, s.old FROM accounts a
   CROSS JOIN LATERAL (
     SELECT tree_size, checkpoint FROM receipt_log_checkpoints WHERE account_id = a.id ORDER BY tree_size DESC LIMIT 1) c
   CROSS JOIN LATERAL (
     SELECT coalesce(max(tree_size), 0)::float8 AS old FROM receipt_log_cosignatures
     WHERE account_id = a.id AND witness = ${witness}) s
-  WHERE s.old < c.tree_size ORDER BY a.id`;
+  WHERE s.old < c.tree_size`;
+
+/** When the oldest of these was signed; null: there is none. */
+async function oldestUncosigned(db: Database, witness: string): Promise<Date | null> {
+  const [found] = await db.$queryRaw<{ issued: Date | null }[]>`
+    SELECT min((checkpoint ->> 'issued')::timestamptz) AS issued FROM (${uncosignedBy(witness)}) waiting`;
+  return found?.issued ?? null;
+}
 
 /** `away`: nothing can be had of the witness now. `refused`: it does not cosign this. */
 type Answer = { readonly line: string } | { readonly away: string } | { readonly refused: string };
@@ -183,11 +203,9 @@ export function registerCosigning(
       async collect() {
         this.reset();
         for (const { key } of witnesses) {
-          const waiting = await uncosigned(db, witnessName(key)).catch(() => null);
-          if (waiting === null) continue;
-          const known = waiting.flatMap(({ checkpoint }) => checkpointIn(checkpoint) ?? []);
-          const issued = known.map((each) => Date.parse(each.issued));
-          const lagMs = issued.length === 0 ? 0 : now().getTime() - Math.min(...issued);
+          const oldest = await oldestUncosigned(db, witnessName(key)).catch(() => undefined);
+          if (oldest === undefined) continue;
+          const lagMs = oldest === null ? 0 : now().getTime() - oldest.getTime();
           this.set({ witness: key.name }, Math.max(0, lagMs) / 1000);
         }
       },

@@ -19,7 +19,7 @@ import {
   type TreeNode,
 } from '@gw/evidence/merkle';
 import { noteLinesIn } from '@gw/evidence/note';
-import type { Queryable } from '@gw/prisma/client';
+import { Prisma, type Queryable } from '@gw/prisma/client';
 import type { Seals, TextSeal } from '../receipts/sealed-rows.ts';
 
 export interface Leaf {
@@ -42,18 +42,32 @@ export const entrySeal = (
   { contentSha256, createdAt, hash, receiptId, version }: Leaf,
 ): string => JSON.stringify([accountId, index, receiptId, version, createdAt, hash, contentSha256]);
 
+/** The newest checkpoint of a log as it is stored. */
+export interface StoredCheckpoint {
+  readonly checkpoint: unknown;
+  /** The lines of its witnesses; null: it has none. */
+  readonly lines: string | null;
+}
+
+/** Selects a StoredCheckpoint, or no row. */
+export const selectNewest = (accountId: string): Prisma.Sql => Prisma.sql`
+  SELECT checkpoint, (
+    SELECT string_agg(line, '' ORDER BY witness) FROM receipt_log_cosignatures s
+    WHERE s.account_id = c.account_id AND s.tree_size = c.tree_size) AS lines
+  FROM receipt_log_checkpoints c WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
+
+/** Returns a stored checkpoint with its cosignatures; null if it cannot be read. */
+export function cosignedCheckpoint({ checkpoint: stored, lines }: StoredCheckpoint): Checkpoint | null {
+  const checkpoint = checkpointIn(stored);
+  // Without lines that are none, because they would spoil the others.
+  if (checkpoint === null || lines === null || noteLinesIn(lines) === null) return checkpoint;
+  return { ...checkpoint, note: checkpoint.note + lines };
+}
+
 /** Returns the newest checkpoint with its cosignatures; null if there is none, or if it cannot be read (see `hasCheckpoints`). */
 export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
-  const [found] = await db.$queryRaw<{ checkpoint: unknown; lines: string | null }[]>`
-    SELECT checkpoint, (
-      SELECT string_agg(line, '' ORDER BY witness) FROM receipt_log_cosignatures s
-      WHERE s.account_id = c.account_id AND s.tree_size = c.tree_size) AS lines
-    FROM receipt_log_checkpoints c WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
-  const checkpoint = checkpointIn(found?.checkpoint);
-  const lines = found?.lines;
-  // Without lines that are none, because they would spoil the others.
-  if (checkpoint === null || lines == null || noteLinesIn(lines) === null) return checkpoint;
-  return { ...checkpoint, note: checkpoint.note + lines };
+  const [found] = await db.$queryRaw<StoredCheckpoint[]>`${selectNewest(accountId)}`;
+  return found === undefined ? null : cosignedCheckpoint(found);
 }
 
 export async function hasCheckpoints(db: Queryable, accountId: string): Promise<boolean> {
