@@ -169,11 +169,24 @@ function goesOn(kept: Checkpoint, { checkpoint, head: { log } }: CheckedPack): P
     return [ofPack('log.consistency', order, shown(consistency ?? null))];
   }
   const [earlier, later] = [kept, checkpoint].map(({ root_hash: root, tree_size: size }) => ({ root, size }));
-  if (earlier && later && isConsistent(earlier, later, isSame ? [] : path)) return [];
+  if (earlier && later && isConsistent(earlier, later, isSame ? [] : path)) return saysOn(kept, checkpoint);
   const { root_hash, tree_size } = checkpoint;
   const found = isSame ? `the root ${root_hash}` : `a proof that does not lead from there to ${tree_size} entries`;
   const order = `the root ${kept.root_hash} at ${kept.tree_size} entries, as in the checkpoint of ${kept.issued}`;
   return [ofPack('log', order, `${found}: ${twoStories}`)];
+}
+
+/** Whether a checkpoint of a log that goes on says nothing else of its hours. */
+function saysOn(kept: Checkpoint, { complete_until, hours_root, tree_size }: Checkpoint): PackMismatch[] {
+  const differing = (name: string, expected: string, found: string) =>
+    ofPack(`log.checkpoint.${name}`, `${expected}, as in the checkpoint of ${kept.issued}`, `${found}: ${twoStories}`);
+  // Only the same entries have the same hours.
+  const isOther = tree_size === kept.tree_size && hours_root !== kept.hours_root;
+  const goesBack = timeOf(complete_until) < timeOf(kept.complete_until);
+  return [
+    ...(isOther ? [differing('hours_root', kept.hours_root, hours_root)] : []),
+    ...(goesBack ? [differing('complete_until', `${kept.complete_until} or later`, complete_until)] : []),
+  ];
 }
 
 /** Whether a receipt is among those that a pack was asked for, and whether that depends on its content. */

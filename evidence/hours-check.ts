@@ -4,7 +4,7 @@
  * Invariant: what a pack says of its hours counts only if it leads to the signed root. Of receipts nothing is kept but runs of indexes.
  */
 import type { Checkpoint } from './checkpoint.ts';
-import { type EntryRange, entriesIn, isCut, mostTimes, nextTimes, placeOf } from './hours.ts';
+import { type EntryRange, entriesIn, isCut, mostTimes, nextTimes, placeOf, placesBeside, placesOf } from './hours.ts';
 import { isSigned, type Register, registerIn } from './hours-register.ts';
 import { IndexRuns, type Run } from './index-runs.ts';
 import { type Entry, hasAllOfItsTime, timeOf } from './log-entries.ts';
@@ -85,9 +85,14 @@ export class HoursCheck {
       else wanted.set(hour.hour, runs);
     }
     mismatches.push(...this.#missing(wanted));
-    // Nothing is outside of the period, so that each entry of the log has to be in one of its hours.
-    const isAll = path.every((hash) => hash === emptyRoot);
-    if (isAll && !isTiled([...hours.values()], archived, checkpoint.tree_size))
+    const beside = placesBeside(placesOf(start, end)).filter((_, at) => path[at] !== emptyRoot);
+    const isAhead = (place: number): boolean => place > placeOf(timeOf(checkpoint.issued));
+    if ([...beside, ...hours.keys()].some(isAhead))
+      mismatches.push(
+        ofPack(field, `no hour after ${checkpoint.issued}, when the checkpoint was signed`, 'such hours'),
+      );
+    // Nothing that has happened is outside of the period, so that each entry of the log has to be in one of its hours.
+    if (beside.every(isAhead) && !isTiled([...hours.values()], archived, checkpoint.tree_size))
       mismatches.push(ofPack(field, 'each entry of the log in one hour, or an archived month', 'others'));
     const until = Math.min(end, timeOf(checkpoint.complete_until));
     const whole = hours.size - open.length - mismatches.length;

@@ -1,6 +1,6 @@
 /** Reads the hours that a pack shows, and holds them against the root that its checkpoint signs. */
 import type { Checkpoint } from './checkpoint.ts';
-import { type EntryRange, hourHash, type Placed, placeOf, placesOf, rootOfRange } from './hours.ts';
+import { type EntryRange, hourHash, hourMs, type Placed, placeOf, placesOf, rootOfRange } from './hours.ts';
 import { timeOf } from './log-entries.ts';
 import { isHash } from './merkle.ts';
 import type { ShownHour } from './pack.ts';
@@ -29,6 +29,7 @@ function isHour(value: unknown): value is ShownHour {
   return (
     !Number.isNaN(at) &&
     new Date(at).toISOString() === hour &&
+    at % hourMs === 0 &&
     Array.isArray(ranges) &&
     ranges.every(isRange) &&
     areApart(ranges) &&

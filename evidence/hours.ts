@@ -136,6 +136,17 @@ function follow(
 const inPart = (nodes: readonly Placed[], at: number, size: number): Placed[] =>
   nodes.filter(({ place }) => place >= at && place < at + size);
 
+/** The first places of the parts beside a range, in the order of its path. */
+export function placesBeside(range: Places): number[] {
+  const places: number[] = [];
+  const outside = (at: number): string => {
+    places.push(at);
+    return emptyRoot;
+  };
+  follow(range, outside, () => emptyRoot);
+  return places;
+}
+
 /** The hashes that the root follows from with the hours of a range. `leaves`: all of the blocks that the range begins and ends in, at least. */
 export function pathOfRange(range: Places, leaves: readonly Placed[], blocks: readonly Placed[]): string[] {
   const path: string[] = [];

@@ -11,6 +11,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type ArchivedMonth, archivedHash } from './archived-month.ts';
 import { canonicalText } from './canonical.ts';
 import { signedCheckpoint } from './checkpoint.ts';
+import { hourHash, placeOf, placesOf, rootOfRange } from './hours.ts';
 import { consistencySpans, inclusionSpans, leafHash } from './merkle.ts';
 import type { PackContents, PackHours, ShownHour } from './pack.ts';
 import { packText } from './pack-writer.ts';
@@ -68,28 +69,36 @@ interface Made {
   readonly said?: readonly (string | null)[];
   readonly size?: number;
   readonly archived?: boolean;
+  /** Whether the checkpoint signs the hours as they are shown. */
+  readonly signsShown?: boolean;
+  readonly until?: string;
   /** Members that are changed in the checkpoint once it is signed. */
   readonly checkpoint?: object;
 }
+
+const rootOfShown = ({ path, shown }: PackHours, { from, to }: Period): string => {
+  const placed = shown.map((each) => ({ place: placeOf(Date.parse(each.hour)), hash: hourHash(each) }));
+  return rootOfRange(placesOf(Date.parse(from), Date.parse(to)), placed, path) ?? '';
+};
 
 /** Whatever is left out, all else fits: sums, lists, manifest and signature are made anew by the key of the gateway. */
 async function packOf(made: Made = {}): Promise<string> {
   const { archived = true, has = () => true, period = whole, said, selection = {}, size = leaves.length } = made;
   const register = registerOf(said ?? created.slice(0, size));
-  const [completeUntil, issued] = [new Date(clock('15:00')), new Date(clock('15:15'))];
+  const shown = register.hours(period);
+  const hours = made.hours === undefined ? shown : made.hours(shown);
+  const [completeUntil, issued] = [new Date(made.until ?? clock('15:00')), new Date(clock('15:15'))];
   const stated = {
     account: 'acct_1',
     baseUrl: 'https://gw.example',
     size,
     root: hash({ begin: 0, end: size }),
-    hoursRoot: register.root,
+    hoursRoot: made.signsShown && hours !== undefined ? rootOfShown(hours, period) : register.root,
     completeUntil,
     issued,
   };
   const signed = await signedCheckpoint(stated, key);
   const pathOf = (index: number) => inclusionSpans(index, size).map(hash);
-  const shown = register.hours(period);
-  const hours = made.hours === undefined ? shown : made.hours(shown);
   const inside = ({ created_at }: Receipt) => created_at >= period.from && created_at < period.to;
   const contents: PackContents = {
     id: '00000000-0000-4000-8000-000000000001',
@@ -172,14 +181,14 @@ describe('a pack is proven to be whole', () => {
   });
 
   test('but for an hour that it cuts, if that has too many calls to show their times', async () => {
-    const said = [...created, ...Array.from({ length: 100_001 }, () => clock('23:50'))];
+    const said = [...created, ...Array.from({ length: 100_001 }, () => clock('14:50'))];
     const period = { from: clock('14:45'), to: clock('23:30') };
-    const hours = at('23:00', ({ times: _, ...each }) => each);
+    const hours = at('14:00', ({ times: _, ...each }) => each);
     const found = await verified({ period, said, hours });
     expect([told(found), verdictOf(found)]).toEqual(['', 'ask']);
-    expect(wholeText(found)).toContain(`whether it has all calls of the hour ${clock('23:00')} that it should`);
+    expect(wholeText(found)).toContain(`whether it has all calls of the hour ${clock('14:00')} that it should`);
     if (process.env.PY)
-      expect(python(found.text)).toMatchObject({ status: 0, lines: [expect.stringContaining(clock('23:00'))] });
+      expect(python(found.text)).toMatchObject({ status: 0, lines: [expect.stringContaining(clock('14:00'))] });
   });
 });
 
@@ -192,6 +201,10 @@ const lacks = (entries: string, hour: string) =>
   `log.hours: expected the entries ${entries} of the hour ${clock(hour)}, which the log has, found not in the pack`;
 /** The entry 5 is said to be of another hour, or of none. */
 const moved = (to: string | null) => created.map((each, index) => (index === 5 ? to && clock(to) : each));
+
+const inYear2100 = created.with(5, '2100-01-01T00:20:00.000Z');
+const toNow: Period = { from: '1970-01-01T00:00:00.000Z', to: whole.to };
+const isAhead = `log.hours: expected no hour after ${clock('15:15')}, when the checkpoint was signed`;
 
 /** All of them with sums that fit and the signature of the gateway. */
 const tamperings: readonly [name: string, made: Made, told: string][] = [
@@ -305,6 +318,18 @@ const tamperings: readonly [name: string, made: Made, told: string][] = [
     { period: { from: clock('10:10'), to: clock('10:50') }, said: moved('10:30') },
     'created_at: expected a call of the time that the log has for its entry 5',
   ],
+  ['an entry that is signed to be of an hour to come', { period: toNow, has: without(5), said: inYear2100 }, isAhead],
+  ['the same, in a pack of a day', { has: without(5), said: inYear2100 }, isAhead],
+  [
+    'the same, in a pack that reaches so far',
+    { period: { ...toNow, to: '2101-01-01T00:00:00.000Z' }, has: without(5), said: inYear2100 },
+    isAhead,
+  ],
+  [
+    'an hour that begins at half past',
+    { hours: at('12:00', (each) => ({ ...each, hour: clock('12:30') })), signsShown: true },
+    notSigned,
+  ],
 ];
 
 describe('a signer with the key of the gateway is found out:', () => {
@@ -329,5 +354,27 @@ describe('a signer with the key of the gateway is found out:', () => {
     expect(found).toContain(
       `log.hours: expected the entries [[4,2]] of the hour ${clock('10:00')}, as in the earlier pack, found [[4,1]]`,
     );
+  });
+
+  describe('a register that is signed anew at the same size', () => {
+    const other: Made = { period: morning, has: without(5), said: moved('12:20') };
+    const kept = async () => JSON.parse(await packOf({ period: { from: clock('14:00'), to: clock('15:00') } }));
+
+    test('holds on its own, and not with a kept checkpoint, or a kept pack of another time', async () => {
+      expect(told(await verified(other))).toBe('');
+      for (const each of [(await kept()).log.checkpoint, await kept()]) {
+        expect(told(await verified({ period: morning }, each))).toBe('');
+        expect(told(await verified(other, each))).toMatch(
+          /^log\.checkpoint\.hours_root: .*: the log tells two stories$/,
+        );
+      }
+    });
+
+    test('nor does a time that goes back, at any size', async () => {
+      for (const each of [(await kept()).log.checkpoint, JSON.parse(await packOf({ size: 6 }))])
+        expect(told(await verified({ period: morning, until: clock('14:00') }, each))).toBe(
+          `log.checkpoint.complete_until: expected ${clock('15:00')} or later, as in the checkpoint of ${clock('15:15')}, found ${clock('14:00')}: the log tells two stories`,
+        );
+    });
   });
 });

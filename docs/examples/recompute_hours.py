@@ -33,10 +33,15 @@ def hour_hash(hour):
     return hashlib.sha256(b"\x00" + recompute.canonical(said).encode()).hexdigest()
 
 
-def root_of(hours, first, last, path, begin=0, size=HOURS):
-    """The root, from the hashes of the hours by their places, and of what is outside of the places from `first` to before `last`."""
+def root_of(hours, first, last, path, beside, begin=0, size=HOURS):
+    """The root, from the hashes of the hours by their places, and of what is beside the places from `first` to before `last`.
+
+    `beside`: gets the first place of each part there that has hours."""
     if begin + size <= first or begin >= last:
-        return path.pop(0)
+        found = path.pop(0)
+        if found != EMPTY:
+            beside.append(begin)
+        return found
     if first <= begin and begin + size <= last:
         if not hours:
             return EMPTY
@@ -45,8 +50,8 @@ def root_of(hours, first, last, path, begin=0, size=HOURS):
     half = size // 2
     left = {place: each for place, each in hours.items() if place < begin + half}
     right = {place: each for place, each in hours.items() if place >= begin + half}
-    found = root_of(left, first, last, path, begin, half)
-    return pair(found, root_of(right, first, last, path, begin + half, half))
+    found = root_of(left, first, last, path, beside, begin, half)
+    return pair(found, root_of(right, first, last, path, beside, begin + half, half))
 
 
 def indexes_of(hour):
@@ -74,7 +79,8 @@ def runs(indexes):
 def in_form(hours):
     if type(hours) is not dict or hours.keys() != {"shown", "path"}:
         return False
-    return all(isinstance(each, str) and HASH.fullmatch(each) for each in hours["path"])
+    is_path = all(isinstance(each, str) and HASH.fullmatch(each) for each in hours["path"])
+    return is_path and all(ms_of(each["hour"]) % HOUR == 0 for each in hours["shown"])
 
 
 def check(head, indexes, archived, checks):
@@ -93,7 +99,8 @@ def check(head, indexes, archived, checks):
     path, hashes = list(hours["path"]), {place: hour_hash(each) for place, each in places.items()}
     # One that is missing has no hash.
     path += [EMPTY] * 100
-    root = root_of({place: each for place, each in hashes.items() if first <= place < last}, first, last, path)
+    beside = []
+    root = root_of({place: each for place, each in hashes.items() if first <= place < last}, first, last, path, beside)
     fits = len(path) == 100 and all(first <= place < last for place in places) and len(places) == len(hours["shown"])
     checks.compare("hours: as many hashes and hours as there have to be", fits, True)
     if not checks.compare("hours: root", root, checkpoint["hours_root"]):
@@ -119,7 +126,10 @@ def check(head, indexes, archived, checks):
             is_there = any(first <= index < first + count for first, count in own)
             if not is_there:
                 checks.compare(f"hours: the hour of the entry {index}", created, "another")
-    if all(each == EMPTY for each in hours["path"]):
+    now = ms_of(checkpoint["issued"]) // HOUR
+    ahead = [place for place in [*beside, *places] if place > now]
+    checks.compare("hours: after the one in which the checkpoint was signed", ahead, [])
+    if all(place > now for place in beside):
         every = sorted(archived + [index for hour in places.values() for index in indexes_of(hour)])
         checks.compare("hours: each entry of the log", every == list(range(checkpoint["tree_size"])), True)
     cut = f"; not known whether all of {', '.join(opened)} are there" if opened else ""
