@@ -60,6 +60,8 @@ test('the settings of evidence packs have defaults and bounds, and what is wrong
     ['GW_EVIDENCE_BUILDS', '-1'],
     ['GW_EVIDENCE_KEY', 'e1'],
     ['GW_TIMESTAMP_URL', 'http://tsa.example.com/tsr'],
+    ['GW_TIMESTAMP_URL', 'https://me@tsa.example.com/tsr'],
+    ['GW_TIMESTAMP_URL', 'https://:secret@tsa.example.com/tsr'],
   ] as const)
     expect(() => loadConfig({ ...good, [name]: text }), `${name}=${text}`).toThrow(name);
   const other = 'A'.repeat(43);
@@ -87,6 +89,7 @@ test('the key of evidence can be in a file, or stay in a key service', () => {
   for (const [name, value] of [
     ['GW_EVIDENCE_KEY', 'http://bao.example.com/v1/transit/keys/gw'],
     ['GW_EVIDENCE_KEY', 'https://bao.example.com/v1/transit/gw'],
+    ['GW_EVIDENCE_KEY', 'https://me:secret@bao.example.com/v1/transit/keys/gw'],
     ['GW_EVIDENCE_KEY_TOKEN_FILE', ''],
     ['GW_EVIDENCE_PUBLIC_KEYS', ''],
   ] as const)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hexKeyExample, type SettingReader } from '@gw/contract/internal/environment';
 import { errorText } from '@gw/contract/internal/error-text';
 import { readPublicKeys, type SigningKey, signingKeyOf } from '@gw/contract/internal/evidence-keys';
-import { isConfidentialUrl } from '@gw/contract/internal/loopback';
+import { hasLogin, isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { isPublicKey, publicJwkOf } from '@gw/contract/internal/public-jwk';
 import type { PackKey } from '@gw/evidence/seal';
 import { readCertificates } from './certificate-chain.ts';
@@ -59,9 +59,9 @@ function readRemoteKey(
     settings.problem(
       'GW_EVIDENCE_KEY_TOKEN_FILE is not set. Example: GW_EVIDENCE_KEY_TOKEN_FILE=/run/secrets/bao-token',
     );
-  if (!remoteKeyForm.test(url) || !isConfidentialUrl(url))
+  if (!remoteKeyForm.test(url) || !isConfidentialUrl(url) || hasLogin(url))
     settings.problem(
-      `GW_EVIDENCE_KEY is not the address of a key, by https. Example: GW_EVIDENCE_KEY=${remoteExample}`,
+      `GW_EVIDENCE_KEY is not the address of a key, by https and without a user name. Example: GW_EVIDENCE_KEY=${remoteExample}`,
     );
   if (x !== undefined && isPublicKey(x)) return remoteKey({ url, tokenFile }, publicJwkOf(x));
   if (x === undefined)
@@ -80,9 +80,9 @@ export interface PackSettings extends PackLimits {
 
 function readTimestampUrl(settings: SettingReader): string | null {
   const url = settings.optional('GW_TIMESTAMP_URL', '');
-  if (url !== '' && !isConfidentialUrl(url))
+  if (url !== '' && (!isConfidentialUrl(url) || hasLogin(url)))
     settings.problem(
-      'GW_TIMESTAMP_URL is neither https nor on loopback. Example: GW_TIMESTAMP_URL=https://tsa.example.com/tsr',
+      'GW_TIMESTAMP_URL is neither https nor on loopback, or has a user name in it. Example: GW_TIMESTAMP_URL=https://tsa.example.com/tsr',
     );
   return url === '' ? null : url;
 }

@@ -87,5 +87,8 @@ test('a service that is sealed, silent or gone is one to wait for, and its error
     { url: 'http://127.0.0.1:1/v1/transit/keys/gw', tokenFile: join(folder, 'token') },
     first.publicJwk,
   );
-  await expect(gone.sign(Buffer.from('x'))).rejects.toMatchObject({ isTemporary: true });
+  await expect(gone.sign(Buffer.from('x'))).rejects.toMatchObject({
+    isTemporary: true,
+    message: expect.stringMatching(/^The key service does not answer for version 1 of gw at http:\/\/127\.0\.0\.1:1: /),
+  });
 });

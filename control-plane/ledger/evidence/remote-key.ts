@@ -26,6 +26,7 @@ const replySchema = z.object({ data: z.object({ signature: z.string() }) });
 /** `publicJwk`: the public part of that version of the key. */
 export function remoteKey({ tokenFile, url }: RemoteKeySettings, publicJwk: PublicJwk, timeoutMs = 3000): SigningKey {
   const [, mount = '', name = '', version = '1'] = remoteKeyForm.exec(url) ?? [];
+  const at = `version ${version} of ${name} at ${URL.parse(url)?.origin}`;
   const publicKey = createPublicKey({ key: { ...publicJwk }, format: 'jwk' });
   const request = async (bytes: Uint8Array): Promise<unknown> => {
     const token = (await readFile(tokenFile, 'utf8')).trim();
@@ -39,14 +40,14 @@ export function remoteKey({ tokenFile, url }: RemoteKeySettings, publicJwk: Publ
     if (response.ok) return response.json();
     // These say that the service is not ready (503: it is sealed), or that it is busy.
     const isTemporary = response.status >= 500 || response.status === 429;
-    throw new KeyAwayError(`The key service answered ${response.status} for ${url}.`, { isTemporary });
+    throw new KeyAwayError(`The key service answered ${response.status} for ${at}.`, { isTemporary });
   };
   return {
     publicJwk,
     sign: async (bytes) => {
       const reply = await request(bytes).catch((cause: unknown) => {
         if (cause instanceof KeyAwayError) throw cause;
-        throw new KeyAwayError(`The key service does not answer for ${url}: ${errorText(cause)}.`, {
+        throw new KeyAwayError(`The key service does not answer for ${at}: ${errorText(cause)}.`, {
           isTemporary: true,
         });
       });
@@ -56,7 +57,7 @@ export function remoteKey({ tokenFile, url }: RemoteKeySettings, publicJwk: Publ
       const signature = Buffer.from(text, 'base64');
       if (signature.length === 64 && verify(null, bytes, publicKey, signature)) return signature;
       throw new KeyAwayError(
-        `The key service has signed with another key than GW_EVIDENCE_PUBLIC_KEYS begins with, version ${version} of ${url}.`,
+        `The key service has signed with another key than GW_EVIDENCE_PUBLIC_KEYS begins with, ${at}.`,
         { isTemporary: false },
       );
     },

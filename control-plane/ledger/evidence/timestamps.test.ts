@@ -24,7 +24,11 @@ describe.skipIf(!hasOpenssl)(`time-stamps${openssl}`, () => {
     onTestFinished(server.stop);
     const error = vi.fn();
     const log = { error } as unknown as Parameters<typeof openTimestamps>[0]['log'];
-    const timestamps = openTimestamps({ url: server.url, log, ...(timeoutMs !== undefined && { timeoutMs }) });
+    const timestamps = openTimestamps({
+      url: `${server.url}?customer=7`,
+      log,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
     const registry = new Registry();
     timestamps.register(registry);
     const seal = await sealed(value, { ...key, timestamp: timestamps.timestamp });
@@ -33,6 +37,8 @@ describe.skipIf(!hasOpenssl)(`time-stamps${openssl}`, () => {
     const { mismatches, signature, timestamp } = await checkSeal(value, seal, { issued, trust });
     const metrics = await registry.metrics();
     const countOf = (outcome: string) => Number(new RegExp(`{outcome="${outcome}"} (\\d)`).exec(metrics)?.[1]);
+    for (const [told] of error.mock.calls) expect(told.origin).toBe(new URL(server.url).origin);
+    expect(JSON.stringify(error.mock.calls)).not.toContain('customer');
     return {
       fault: error.mock.calls.map(([told]) => told.fault).join(),
       isStamped: 'timestamp' in seal,

@@ -36,7 +36,11 @@ export function openTimestamps({ log, timeoutMs = usualTimeoutMs, url }: Timesta
       const found = await ask(url, jws, timeoutMs).catch((error: unknown) => ({ fault: errorText(error) }));
       outcomes.inc({ outcome: 'fault' in found ? 'failed' : 'stamped' });
       if (!('fault' in found)) return found.token;
-      log.error({ url, fault: found.fault }, 'the time-stamp service did not stamp a pack, which is issued without');
+      // The path and the query can be what the service knows its customers by.
+      log.error(
+        { origin: new URL(url).origin, fault: found.fault },
+        'the time-stamp service did not stamp a pack, which is issued without',
+      );
       return null;
     },
     register: (registry) => registry.registerMetric(outcomes),

@@ -1,6 +1,6 @@
 /** The witnesses that are asked to cosign checkpoints, as the settings name them. */
 import { readList, type SettingReader } from '@gw/contract/internal/environment';
-import { isConfidentialUrl } from '@gw/contract/internal/loopback';
+import { hasLogin, isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { witnessKeyIn } from '@gw/evidence/cosignatures';
 import type { NoteKey } from '@gw/evidence/note';
 
@@ -22,7 +22,7 @@ export function readLogWitnesses(settings: SettingReader): LogWitness[] {
       settings.problem(
         `GW_LOG_WITNESSES has "${vkey}", which is not the key of a witness: a name, the id of the key and an Ed25519 key, with a plus between each. Example: ${example}`,
       );
-    else if (!isConfidentialUrl(url) || new URL(url).search !== '' || new URL(url).username !== '')
+    else if (!isConfidentialUrl(url) || new URL(url).search !== '' || hasLogin(url))
       settings.problem(
         `GW_LOG_WITNESSES has no address by https, or by http on loopback, behind the key of ${key.name} and an @. Example: ${example}`,
       );
