@@ -1,5 +1,5 @@
 /** The log of receipts: that each receipt comes into it once, and that nobody can take one out unseen. */
-import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { KeyAwayError, signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { type Checkpoint, checkCheckpoint, signedCheckpoint } from '@gw/evidence/checkpoint';
 import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
@@ -337,6 +337,25 @@ test('a death between the entries and their checkpoint leaves it to the next rou
   expect(await marks()).toBe(0);
   expect(await checkpoints()).toMatchObject([{ tree_size: 2 }]);
   await expectProven();
+});
+
+test('a key service that is silent is asked for one account in a round, and a refusal of it for each', async () => {
+  let asked = 0;
+  const away = (isTemporary: boolean) => ({
+    ...key,
+    sign: async (): Promise<never> => {
+      asked += 1;
+      throw new KeyAwayError('Silence.', { isTemporary });
+    },
+  });
+  await ingest(stores.db, ...['acct_a', 'acct_b', 'acct_c'].map((account) => receipt(1, account)));
+  await expect(append(away(true))).rejects.toThrow('The logs of 1 accounts cannot go on.');
+  expect([asked, await marks()]).toEqual([1, 3]);
+  await expect(append(away(false))).rejects.toThrow('The logs of 3 accounts cannot go on.');
+  expect(asked).toBe(4);
+  await append();
+  expect(await marks()).toBe(0);
+  for (const account of ['acct_a', 'acct_b', 'acct_c']) await expectProven(account);
 });
 
 test.each([

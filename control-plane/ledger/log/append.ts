@@ -8,7 +8,7 @@
  */
 
 import { defined } from '@gw/contract/internal/defined';
-import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { KeyAwayError, type SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { leafHash } from '@gw/evidence/merkle';
 import { type Database, Prisma } from '@gw/prisma/client';
@@ -61,14 +61,16 @@ interface DueHour {
 export async function appendReceipts(options: LogOptions, signal?: AbortSignal): Promise<void> {
   const { db } = options;
   const failures: Error[] = [];
+  let isKeyAway = false;
   // A log that somebody has broken holds up no other account.
   const apart = (account: string, work: () => Promise<void>) =>
-    work().catch(
-      (cause) => void failures.push(new Error(`The log of receipts of ${account} cannot go on.`, { cause })),
-    );
+    work().catch((cause) => {
+      failures.push(new Error(`The log of receipts of ${account} cannot go on.`, { cause }));
+      isKeyAway ||= cause instanceof KeyAwayError && cause.isTemporary;
+    });
   const until = await endOfRest(options);
   const done = new Followed();
-  for (let after = { account_id: '', hour: new Date(0) }; !signal?.aborted; ) {
+  for (let after = { account_id: '', hour: new Date(0) }; !signal?.aborted && !isKeyAway; ) {
     const due = await db.$queryRaw<DueHour[]>`
       SELECT account_id, hour, array_agg(seq) AS marks FROM receipt_log_changes
       WHERE (hour, account_id) > (${after.hour}, ${after.account_id}) AND hour < ${until}
@@ -78,11 +80,14 @@ export async function appendReceipts(options: LogOptions, signal?: AbortSignal):
     for (const hour of due)
       if (!signal?.aborted)
         await apart(hour.account_id, async () => done.add(hour, await appendHour(options, hour, signal)));
-    for (const account of new Set(due.map(({ account_id }) => account_id)))
+    for (const account of new Set(due.map(({ account_id }) => account_id))) {
+      // Each account would wait as long for the key service, and hold its log meanwhile.
+      if (isKeyAway) break;
       await apart(account, async () => {
         await signCheckpoint(options, account, { until, marks: done.marks(account) });
         await db.$executeRaw`DELETE FROM receipt_log_changes WHERE seq = ANY (${done.takeWhole(account)}::bigint[])`;
       });
+    }
     const last = due.at(-1);
     if (last === undefined || due.length < hoursAtOnce) break;
     after = last;
