@@ -113,7 +113,11 @@ function addVerify({ ends, program }: Program): void {
     .option('--key <thumbprint>', 'or the thumbprint (kid) of the key that must have signed the pack')
     .option(
       '--ca <file>',
-      'certificates (PEM) of authorities: the key must have a chain to one of them, which is then trust enough without --jwks and --key',
+      'certificates (PEM) of authorities: the key must have a chain to one of them; with --signer that is trust enough without --jwks and --key',
+    )
+    .option(
+      '--signer <name>',
+      "with --ca, the organisation that the certificate of the key must name: 'O=Example Cloud'",
     )
     .option('--tsa-ca <file>', 'certificates (PEM) of authorities that a time-stamp of the pack must lead to')
     .option(

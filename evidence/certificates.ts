@@ -23,13 +23,12 @@ export function certificateOf(base64: string): Certificate | null {
 
 const attributes = { organisation: '2.5.4.10', commonName: '2.5.4.3' };
 
+const valuesOf = ({ subject }: Certificate, wanted: string): string[] =>
+  subject.typesAndValues.filter(({ type }) => type === wanted).map(({ value }) => String(value.valueBlock.value));
+
 /** The organisation and the common name of its holder, as far as it has them. */
-export function nameOf({ subject }: Certificate): string {
-  const of = (wanted: string) =>
-    subject.typesAndValues
-      .filter(({ type }) => type === wanted)
-      .map(({ value }) => String(value.valueBlock.value))
-      .join(' + ');
+export function nameOf(certificate: Certificate): string {
+  const of = (wanted: string) => valuesOf(certificate, wanted).join(' + ');
   const [organisation, commonName] = [of(attributes.organisation), of(attributes.commonName)];
   const parts = [organisation && `O=${organisation}`, commonName && `CN=${commonName}`].filter(Boolean);
   return parts.join(', ') || 'nobody';
@@ -149,9 +148,32 @@ export async function chainFault(
   return mayBeUsed(chain[0], uses.sign | uses.commit) ? null : `${nameOf(chain[0])}, whose key may not sign`;
 }
 
+const purposesOf = (certificate: Certificate): readonly string[] | null => {
+  const usage = extensionOf(certificate, extensions.extendedKeyUsage);
+  if (usage === undefined) return null;
+  return usage.parsedValue instanceof ExtKeyUsage ? usage.parsedValue.keyPurposes : [];
+};
+
+/** RFC 9336, and RFC 5280, 4.2.1.12. */
+const signingPurposes: readonly string[] = ['1.3.6.1.5.5.7.3.36', '2.5.29.37.0'];
+
+/** Returns why a leaf may not sign packs, in words that follow "a certificate that is for signing"; null: it may. */
+export function signerFault(leaf: Certificate): string | null {
+  const constraints = extensionOf(leaf, extensions.basicConstraints);
+  // If it cannot be read, it might say that it is one.
+  if (constraints && !(constraints.parsedValue instanceof BasicConstraints && !constraints.parsedValue.cA))
+    return `that of an authority, ${nameOf(leaf)}`;
+  const purposes = purposesOf(leaf);
+  return purposes === null || purposes.some((each) => signingPurposes.includes(each))
+    ? null
+    : `one for other purposes, ${nameOf(leaf)}`;
+}
+
+export const namesOrganisation = (certificate: Certificate, organisation: string): boolean =>
+  valuesOf(certificate, attributes.organisation).includes(organisation);
+
 /** Whether it is for time-stamps and nothing else (RFC 3161, 2.3). */
 export function isForTimestamps(certificate: Certificate): boolean {
   const usage = extensionOf(certificate, extensions.extendedKeyUsage);
-  const purposes = usage?.parsedValue instanceof ExtKeyUsage ? usage.parsedValue.keyPurposes : [];
-  return usage?.critical === true && purposes.join() === '1.3.6.1.5.5.7.3.8';
+  return usage?.critical === true && purposesOf(certificate)?.join() === '1.3.6.1.5.5.7.3.8';
 }

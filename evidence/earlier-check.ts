@@ -12,9 +12,8 @@ import { type KeptPack, keptManifestOf, keptPackIn } from './kept-pack.ts';
 import { checkSigned, type Entry, entryOf, hasAllOfItsTime, isLongOver, leafOf, timeOf } from './log-entries.ts';
 import { isConsistent } from './merkle.ts';
 import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
-import { checkSeal } from './seal.ts';
+import { checkSeal, type SealTrust } from './seal.ts';
 import { maySettle } from './settled.ts';
-import type { Trust } from './signature.ts';
 import { StoryCheck, twoStories } from './two-stories.ts';
 
 interface CheckedPack {
@@ -59,7 +58,7 @@ export class EarlierCheck {
     else if (before === 'settled') this.#pack?.changed.add(id);
   }
 
-  async finish(now: CheckedPack, trust: Trust): Promise<SinceEarlier> {
+  async finish(now: CheckedPack, trust: SealTrust): Promise<SinceEarlier> {
     const [kept, pack] = [this.#kept, this.#pack];
     if (kept === null && pack === null) {
       const fault = ofPack('earlier', 'a checkpoint, or a pack', shown(this.#earlier));
@@ -135,15 +134,16 @@ class KeptReceipts {
 async function faultsOf(
   pack: KeptPack,
   { head }: CheckedPack,
-  trust: Trust,
+  trust: SealTrust,
   kept: Checkpoint | null,
 ): Promise<PackMismatch[]> {
-  const { signature } = await checkSeal(pack.manifest, pack.signature, { issued: pack.head.issued, trust });
+  const { mismatches, signature } = await checkSeal(pack.manifest, pack.signature, { issued: pack.head.issued, trust });
   if (signature === 'invalid' || signature === 'unknown_key')
     return [ofPack('earlier.signature', 'a signature of a key that is trusted', signature)];
   if (pack.head.account !== head.account)
     return [ofPack('earlier.account', shown(head.account), shown(pack.head.account))];
   const faults = [
+    ...mismatches,
     ...checkManifest(pack.manifest, keptManifestOf(pack)),
     ...pack.receipts.flatMap((node) => entryOf(node, kept).faults),
   ];

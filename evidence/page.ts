@@ -8,7 +8,7 @@ import { escaped } from '@gw/contract/internal/html-text';
 import { licenceName } from '@gw/contract/pack/licences';
 import { barChart, lineChart, type Point, shortNumber } from './charts.ts';
 import { isNode, type Node } from './receipt-node.ts';
-import { sealWords } from './seal-words.ts';
+import { nameToTrust, sealWords } from './seal-words.ts';
 import type { PackVerification } from './verify.ts';
 import { wholeText } from './whole-text.ts';
 
@@ -62,6 +62,12 @@ const signers: Readonly<Record<PackVerification['signature'], string>> = {
   invalid: 'Its signature does not fit.',
 };
 
+function signerText(found: PackVerification): string {
+  const name = nameToTrust(found);
+  if (name === null) return signers[found.signature];
+  return `Nobody said whose signature to trust. Its certificate names ${escaped(name)}.`;
+}
+
 function verdict(found: PackVerification): string {
   const { log, mismatches, onlyStated = 0, receipts, recomputed, signature, untold = 0 } = found;
   const { pins } = found.routing;
@@ -74,7 +80,7 @@ function verdict(found: PackVerification): string {
       ({ expected, field, found, receipt }) =>
         `<li>${escaped(`${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`)}</li>`,
     );
-  return `<div class="${isGood ? 'good' : 'bad'}"><p>${[signers[signature], ...sealWords(found).map((each) => `It is ${escaped(each)}.`)].join(' ')} ${faults === 0 ? 'All that follows from something else in it holds.' : `${faults} things in it do not hold.`}
+  return `<div class="${isGood ? 'good' : 'bad'}"><p>${[signerText(found), ...sealWords(found).map((each) => `It is ${escaped(each)}.`)].join(' ')} ${faults === 0 ? 'All that follows from something else in it holds.' : `${faults} things in it do not hold.`}
   ${receipts} receipts; the numbers of ${recomputed} were made again from their lineages;${onlyStated === 0 ? '' : ` those of ${onlyStated} are only stated, without a lineage;`} ${log.proven} are proven to be in the log of the account. Whole: ${escaped(wholeText(found))}.${pins.asked === 0 ? '' : ` Of ${pins.asked} calls that asked for a region, ${pins.held} were served there.`}${asked === 0 ? '' : ` ${asked} have to be asked about: they came late, are not in the log although they should be, or were settled.`}</p>${told.length > 0 ? `<ul>${told.join('')}</ul>` : ''}</div>`;
 }
 

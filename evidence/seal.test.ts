@@ -37,8 +37,11 @@ describe.skipIf(!hasOpenssl)(`seals${openssl}`, () => {
 
   const made = (certificates: readonly string[], more: Partial<PackKey> = {}) =>
     sealed(value, { ...key, certificates, ...more });
-  const check = (signature: unknown, trust: SealTrust = { authorities: [root] }, at = issued) =>
-    checkSeal(value, signature, { issued: at, trust });
+  const check = (
+    signature: unknown,
+    trust: SealTrust = { authorities: [root], organisation: 'Example Cloud' },
+    at = issued,
+  ) => checkSeal(value, signature, { issued: at, trust });
   const found = async (certificates: readonly string[]) => {
     const { mismatches, signature, signer } = await check(await made(certificates));
     return { signature, isChecked: signer?.isChecked, found: mismatches.map((each) => each.found).join() };
@@ -61,13 +64,31 @@ describe.skipIf(!hasOpenssl)(`seals${openssl}`, () => {
       mismatches: [],
     });
     expect(await check(seal, {})).toMatchObject({ signature: 'unauthenticated', signer: { name, isChecked: false } });
+    // An authority certifies others too.
+    expect(await check(seal, { authorities: [root] })).toMatchObject({
+      signature: 'unauthenticated',
+      signer: { name, isChecked: true },
+      mismatches: [],
+    });
+    expect(await check(seal, { authorities: [root], thumbprint: key.publicJwk.kid })).toMatchObject({
+      signature: 'trusted',
+      mismatches: [],
+    });
+    const other = { authorities: [root], thumbprint: key.publicJwk.kid, organisation: 'Example' };
+    expect((await check(seal, other)).mismatches).toMatchObject([
+      { field: 'signature.x5c', expected: 'a certificate of O=Example', found: `one of ${name}` },
+    ]);
     const keys = [signingKeyOf('02'.repeat(32)).publicJwk];
     expect(await check(seal, { keys, authorities: [root] })).toMatchObject({ signature: 'unknown_key' });
   });
 
   test('authorities between are followed, of Ed25519 too, as deep as each of them allows', async () => {
     authority.issue('middle', '/O=Test Trust/CN=Middle', { seed: '03'.repeat(32), extensions: authorityExtensions });
-    const below = authority.issue('below', '/CN=Below', { seed, by: 'middle', extensions: signerExtensions });
+    const below = authority.issue('below', '/O=Example Cloud/CN=Below', {
+      seed,
+      by: 'middle',
+      extensions: signerExtensions,
+    });
     const middle = derOf(authority.pem('middle'));
     expect(await found([below.der, middle])).toEqual({ signature: 'trusted', isChecked: true, found: '' });
     expect(await found([below.der])).toMatchObject({ found: expect.stringContaining('leads to none') });
@@ -96,6 +117,26 @@ describe.skipIf(!hasOpenssl)(`seals${openssl}`, () => {
       () => [authority.issue('mute', '/CN=Mute', { seed, extensions: 'keyUsage=critical,keyAgreement\n' }).der],
       'CN=Mute, whose key may not sign',
     ],
+    'one that is for servers': [
+      () => [
+        authority.issue('server', '/O=Example Cloud', { seed, extensions: 'extendedKeyUsage=critical,serverAuth\n' })
+          .der,
+      ],
+      'one for other purposes, O=Example Cloud',
+    ],
+    'one that may issue others': [
+      () => [
+        authority.issue('issuer', '/O=Example Cloud', {
+          seed,
+          extensions: 'basicConstraints=CA:TRUE\nkeyUsage=keyCertSign,digitalSignature\n',
+        }).der,
+      ],
+      'that of an authority, O=Example Cloud',
+    ],
+    'one of another organisation': [
+      () => [authority.issue('foreign', '/O=Somebody Else/CN=Example Cloud', { seed }).der],
+      'one of O=Somebody Else, CN=Example Cloud',
+    ],
     'one that a key which is no authority has issued': [
       () => {
         authority.issue('client', '/CN=Client', { extensions: signerExtensions });
@@ -122,6 +163,16 @@ describe.skipIf(!hasOpenssl)(`seals${openssl}`, () => {
     const seal = chain.length === 0 ? await sealed(value, key) : await made(chain);
     const { mismatches, signature } = await check(seal);
     expect([mismatches.map((each) => each.found), signature]).toEqual([[expected], 'unauthenticated']);
+  });
+
+  test.each([
+    'keyUsage=nonRepudiation\nbasicConstraints=CA:FALSE\n',
+    'extendedKeyUsage=critical,serverAuth,1.3.6.1.5.5.7.3.36\n',
+    'extendedKeyUsage=anyExtendedKeyUsage\n',
+    '',
+  ])('a certificate with "%s" may sign', async (extensions) => {
+    const { der } = authority.issue('may', '/O=Example Cloud', { seed, extensions });
+    expect(await found([der])).toEqual({ signature: 'trusted', isChecked: true, found: '' });
   });
 
   test('certificates are signed, and stand in packs and statements alone', async () => {

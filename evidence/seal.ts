@@ -34,8 +34,10 @@ export async function sealed(value: unknown, key: PackKey): Promise<Signed> {
 
 /** Whoever checks a seal trusts these. */
 export interface SealTrust extends Trust {
-  /** Certificates of authorities, DER in base64. A key with a chain that leads to one of them is trusted. */
+  /** Certificates of authorities, DER in base64, that the chain of the key has to lead to. */
   readonly authorities?: readonly string[];
+  /** The organisation that its certificate has to name. A key that both hold for is trusted. */
+  readonly organisation?: string;
   /** Certificates of the authorities of time-stamp services, likewise. */
   readonly timestampAuthorities?: readonly string[];
 }
@@ -75,7 +77,8 @@ export async function checkSeal(
   // The time that somebody else has stated is better, but only if it is known who.
   const at = new Date(stamp.timestamp?.isChecked === true ? stamp.timestamp.at : String(issued));
   const chain = await checkChain(stated, trust, at);
-  const isKnown = chain.signer?.isChecked === true && chain.mismatches.length === 0;
+  // An authority certifies many, so it is not enough that it certifies this one.
+  const isKnown = chain.signer?.isChecked === true && trust.organisation !== undefined;
   return {
     signature: check === 'unauthenticated' && isKnown ? 'trusted' : check,
     signer: chain.signer,
@@ -88,7 +91,7 @@ const certificatesField = 'signature.x5c';
 
 async function checkChain(
   { certificates, signer }: StatedSignature,
-  { authorities }: SealTrust,
+  { authorities, organisation }: SealTrust,
   at: Date,
 ): Promise<Pick<CheckedSeal, 'signer' | 'mismatches'>> {
   const failed = (expected: string, found: string, name: SealName | null = null) => ({
@@ -99,7 +102,9 @@ async function checkChain(
     return authorities === undefined
       ? { signer: null, mismatches: [] }
       : failed('certificates of the key', 'none, so that an authority says nothing of it');
-  const { certificateOf, chainFault, isOfKey, nameOf } = await import('./certificates.ts');
+  const { certificateOf, chainFault, isOfKey, nameOf, namesOrganisation, signerFault } = await import(
+    './certificates.ts'
+  );
   const [leaf, ...others] = certificates.map(certificateOf);
   if (!leaf || !others.every((each) => each !== null)) return failed('certificates', 'what cannot be read');
   const name = { name: nameOf(leaf), isChecked: false };
@@ -107,6 +112,10 @@ async function checkChain(
   if (authorities === undefined) return { signer: name, mismatches: [] };
   const fault = await chainFault([leaf, ...others], rootsIn(authorities, certificateOf), at);
   if (fault !== null) return failed('a chain that holds', fault, name);
+  const misused = signerFault(leaf);
+  if (misused !== null) return failed('a certificate that is for signing', misused, name);
+  if (organisation !== undefined && !namesOrganisation(leaf, organisation))
+    return failed(`a certificate of O=${organisation}`, `one of ${name.name}`, name);
   return { signer: { ...name, isChecked: true }, mismatches: [] };
 }
 

@@ -13,7 +13,7 @@ import { HoursCheck, type Wholeness } from './hours-check.ts';
 import { checkSigned, type Entry, entryOf, isLongOver, timeOf } from './log-entries.ts';
 import type { NoteKey } from './note.ts';
 import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
-import type { Trust } from './signature.ts';
+import type { SealTrust } from './seal.ts';
 
 export interface LogVerification {
   readonly mismatches: readonly PackMismatch[];
@@ -74,7 +74,7 @@ export class LogCheck {
   }
 
   /** `witnesses`: which have to have cosigned the checkpoint. */
-  async finish(head: Node, trust: Trust, witnesses: readonly NoteKey[] = []): Promise<LogVerification> {
+  async finish(head: Node, trust: SealTrust, witnesses: readonly NoteKey[] = []): Promise<LogVerification> {
     const log = logOf(head);
     const checkpoint = checkpointIn(log?.checkpoint);
     const isFaulty = checkpoint === null && head.log !== null && head.log !== undefined;

@@ -70,7 +70,8 @@ test.skipIf(!hasOpenssl)(
       const found = await tokenIn(new Uint8Array(reply), jws, nonce);
       return 'token' in found ? found.token : null;
     };
-    const pack = await packText(contents, { ...key, certificates: [der], timestamp });
+    const issuedAt = new Date('2026-11-20T10:00:00Z');
+    const pack = await packText({ ...contents, issuedAt }, { ...key, certificates: [der], timestamp });
     const file = join(folder, 'sealed.jsonld');
     writeFileSync(file, pack);
     const root = join(authority.folder, 'root.pem');
@@ -79,9 +80,29 @@ test.skipIf(!hasOpenssl)(
     expect(stated.code).toBe(2);
     expect(stated.out).toContain('  signed for O=Example Cloud, CN=gw (stated, not checked)\n');
     expect(stated.out).toMatch(/ {2}time-stamped at \S+Z by CN=Stamps \(stated, not checked\)\n/);
-    const checked = await run('--ca', root, '--tsa-ca', root);
+    const signer = ['--ca', root, '--signer', 'O=Example Cloud'];
+    const checked = await run(...signer, '--tsa-ca', root);
     expect(checked.code).toBe(0);
     expect(checked.out).toContain('  signed for O=Example Cloud, CN=gw (by a chain that you trust)\n');
+    const untimed = await run(...signer);
+    expect(untimed.code).toBe(0);
+    expect(untimed.out).toContain(
+      '(by a chain that you trust, which is only known to have been valid at the time that the signer states)\n',
+    );
+    const unnamed = await run('--ca', root);
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.out).toContain(
+      "signature   unauthenticated: the certificate names O=Example Cloud, CN=gw; if it should, say so by --signer 'O=…'\n",
+    );
+    const named = await run('--ca', root, '--signer', 'O=Other');
+    expect(named.code).toBe(1);
+    expect(named.out).toContain(
+      'pack signature.x5c: expected a certificate of O=Other, found one of O=Example Cloud, CN=gw\n',
+    );
+    await expect(run('--signer', 'O=Example Cloud')).rejects.toThrow('needs --ca');
+    await expect(run('--ca', root, '--signer', 'Example Cloud')).rejects.toThrow("--signer 'O=Example Cloud'");
+    for (const option of [['--ca', root], ['--tsa-ca', root], signer])
+      await expect(verified('verify', '--receipt', file, ...option)).rejects.toThrow('A receipt has no certificates');
     expect(checked.out).toContain('by CN=Stamps (by a chain that you trust)\n');
     const other = new Authority();
     onTestFinished(() => other.remove());
@@ -91,10 +112,22 @@ test.skipIf(!hasOpenssl)(
     expect((await run('--tsa-ca', join(other.folder, 'root.pem'))).code).toBe(1);
     await expect(run('--ca', file)).rejects.toThrow('contains no certificate in PEM');
     const html = join(folder, 'sealed.html');
-    await run('--ca', root, '--tsa-ca', root, '--html', html);
+    await run(...signer, '--tsa-ca', root, '--html', html);
     expect(readFileSync(html, 'utf8')).toContain(
       'It is signed for O=Example Cloud, CN=gw (by a chain that you trust).',
     );
+    await run('--ca', root, '--html', html);
+    expect(readFileSync(html, 'utf8')).toContain('Its certificate names O=Example Cloud, CN=gw.');
+    // A kept pack has to be as good as the pack.
+    const kept = join(folder, 'kept.jsonld');
+    const earlier = ['--earlier', kept];
+    writeFileSync(kept, pack);
+    expect((await run(...signer, ...earlier)).code).toBe(0);
+    const unknown = signingKeyOf('09'.repeat(32));
+    writeFileSync(kept, await packText(contents, unknown));
+    const forged = await run(...signer, ...earlier);
+    expect(forged.code).toBe(1);
+    expect(forged.out).toContain('pack earlier.signature.x5c: expected certificates of the key, found none');
   },
 );
 

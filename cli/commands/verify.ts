@@ -1,27 +1,22 @@
 /** `./gw verify`: whether an evidence pack holds, without the gateway and without a network; or a receipt that was kept. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
+import { createReadStream, writeFileSync } from 'node:fs';
 import { errorText } from '@gw/contract/internal/error-text';
-import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import { harmless } from '@gw/evidence/harmless';
-import { sealWords } from '@gw/evidence/seal-words';
+import { nameToTrust, sealWords } from '@gw/evidence/seal-words';
 import { type Verdict, verdictOf } from '@gw/evidence/verdict';
-import type { PackVerification, SealCheck, SealTrust, VerifyOptions } from '@gw/evidence/verify';
+import type { PackVerification, SealCheck, VerifyOptions } from '@gw/evidence/verify';
 import { wholeText } from '@gw/evidence/whole-text';
 import { Problem } from '@gw/stack/problem';
-import { z } from 'zod';
+import { bytesIn, read } from './verify-files.ts';
+import { type TrustOptions, trustIn } from './verify-trust.ts';
 import { cosignedText, witnessesIn } from './witnesses.ts';
 
-interface Options {
-  readonly receipt?: string;
+interface Options extends TrustOptions {
   readonly reply?: string;
   readonly request?: string;
   readonly proof?: string;
   readonly url?: string;
-  readonly jwks?: string;
-  readonly key?: string;
-  readonly ca?: string;
-  readonly tsaCa?: string;
   readonly earlier?: string;
   readonly witness?: readonly string[];
   readonly account?: string;
@@ -34,12 +29,7 @@ interface Options {
 
 /** Resolves with the exit code. */
 export async function verify(file: string | undefined, values: Options): Promise<number> {
-  const trust: SealTrust = {
-    ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
-    ...(values.key !== undefined && { thumbprint: values.key }),
-    ...(values.ca !== undefined && { authorities: certificatesIn(values.ca) }),
-    ...(values.tsaCa !== undefined && { timestampAuthorities: certificatesIn(values.tsaCa) }),
-  };
+  const trust = trustIn(values);
   const { account } = values;
   const witnesses = await witnessesIn(values.witness ?? []);
   if (values.receipt !== undefined) return verifyKeptReceipt(values.receipt, values, { trust, witnesses });
@@ -145,51 +135,24 @@ async function writePage(
   }
 }
 
-function bytesIn(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new Problem(`${file} cannot be read: ${errorText(error)}`);
-  }
-}
-
-/** Parses strictly, as packs are read. */
-function read(file: string): unknown {
-  const bytes = bytesIn(file);
-  const parsed = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
-  if (!parsed.ok) throw new Problem(`${file} cannot be read as JSON: ${parsed.error.problem}`);
-  return parsed.value;
-}
-
-function keysIn(file: string): unknown[] {
-  const found = z.object({ keys: z.array(z.unknown()) }).safeParse(read(file));
-  if (!found.success) throw new Problem(`${file} is no JSON Web Key Set: it has no list \`keys\`.`);
-  return found.data.keys;
-}
-
-/** DER in base64, of PEM. */
-function certificatesIn(file: string): string[] {
-  const pem = bytesIn(file).toString();
-  const found = pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
-  const certificates = [...found].map(([, lines = '']) => lines.replaceAll(/\s/g, ''));
-  if (certificates.length === 0) throw new Problem(`${file} contains no certificate in PEM.`);
-  return certificates;
-}
-
 const exitCodes: Readonly<Record<Verdict, number>> = { holds: 0, fails: 1, unauthenticated: 2, ask: 3 };
 
 const signatures: Readonly<Record<PackVerification['signature'], string>> = {
   trusted: 'by a key that you trust',
-  unauthenticated: 'unauthenticated: no trusted key was given (--jwks, --key, --ca)',
+  unauthenticated: 'unauthenticated: no trusted key was given (--jwks, --key, --ca with --signer)',
   unknown_key: 'by none of the keys that you trust',
   invalid: 'does not fit',
 };
 const mostShown = 50;
 
-const sealText = (seal: SealCheck): string[] => [
-  `signature   ${signatures[seal.signature]}`,
-  ...sealWords(seal).map((each) => `  ${each}`),
-];
+function sealText(seal: SealCheck): string[] {
+  const name = nameToTrust(seal);
+  const text =
+    name === null
+      ? signatures[seal.signature]
+      : `unauthenticated: the certificate names ${name}; if it should, say so by --signer 'O=…'`;
+  return [`signature   ${text}`, ...sealWords(seal).map((each) => `  ${each}`)];
+}
 
 function textOf(result: PackVerification): string {
   const { about, excluded, log, mismatches, onlyStated = 0, receipts, recomputed } = result;

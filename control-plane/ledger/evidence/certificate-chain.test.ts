@@ -40,6 +40,15 @@ describe.skipIf(!hasOpenssl)(`the certificates of the key${openssl}`, () => {
     );
     authority.issue('old', '/CN=Old', { seed, by: 'middle', until: '20200101000000Z' });
     expect(() => read(pem('old'), pem('middle'))).toThrow('has a certificate, number 1, that is not valid now');
+    const leaf = (subject: string, extensions: string) => {
+      authority.issue('wrong', subject, { seed, by: 'middle', extensions });
+      return [pem('wrong'), pem('middle')];
+    };
+    expect(() => read(...leaf('/O=Example Cloud', authorityExtensions))).toThrow('the certificate of an authority');
+    const usage = 'extendedKeyUsage=serverAuth\n';
+    expect(() => read(...leaf('/O=Example Cloud', usage))).toThrow('is not for signing documents');
+    expect(() => read(...leaf('/CN=gw', signerExtensions))).toThrow('names no organisation');
+    expect(read(...leaf('/O=Example Cloud', 'extendedKeyUsage=1.3.6.1.5.5.7.3.36,serverAuth\n'))).toHaveLength(2);
     expect(() => read(pem('leaf'), ...Array.from({ length: 8 }, () => pem('root')))).toThrow('more than 8');
     const away = readSettings({ GW_EVIDENCE_KEY: seed, GW_EVIDENCE_CERTIFICATES: '/no/such/file' });
     readEvidenceKey(away);

@@ -44,5 +44,15 @@ function chainFault(chain: readonly X509Certificate[], x: string, now: Date): st
   });
   if (loose >= 0) return `is not in order: its certificate ${loose + 1} was not issued by the next one`;
   const old = chain.findIndex((each) => now < new Date(each.validFrom) || now > new Date(each.validTo));
-  return old < 0 ? null : `has a certificate, number ${old + 1}, that is not valid now`;
+  return old < 0 ? leafFault(leaf) : `has a certificate, number ${old + 1}, that is not valid now`;
+}
+
+/** RFC 9336 (documentSigning), and any purpose. */
+const signingPurposes: readonly string[] = ['1.3.6.1.5.5.7.3.36', '2.5.29.37.0'];
+
+function leafFault({ ca, keyUsage: purposes, subject }: X509Certificate): string | null {
+  if (ca) return 'begins with the certificate of an authority';
+  if (purposes !== undefined && !purposes.some((each) => signingPurposes.includes(each)))
+    return 'begins with a certificate whose extended key usage is not for signing documents (1.3.6.1.5.5.7.3.36)';
+  return /^O=/m.test(subject) ? null : 'begins with a certificate that names no organisation (O)';
 }
