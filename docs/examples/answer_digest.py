@@ -16,14 +16,24 @@ from recompute_formulas import canonical
 
 CALLED = {"name": True, "arguments": True, "input": True}
 MESSAGE = {
-    "content": {"text": True, "thinking": {"text": True}}, "refusal": True, "reasoning_content": {"text": True},
-    "reasoning": {"text": True}, "tool_calls": {"function": CALLED, "custom": CALLED}, "function_call": CALLED,
+    "content": {"text": True, "thinking": {"text": True}, "image_url": {"url": True}}, "refusal": True,
+    "reasoning_content": {"text": True}, "reasoning": {"text": True},
+    "reasoning_details": {"text": True, "summary": True, "data": True}, "images": {"image_url": {"url": True}},
+    "tool_calls": {"function": CALLED, "custom": CALLED}, "function_call": CALLED,
     "audio": {"data": True, "transcript": True},
 }
-BLOCK = {"text": True, "thinking": True, "name": True, "input": True}
-DELTA = {"text": True, "thinking": True, "partial_json": True}
+BLOCK = {
+    "text": True, "thinking": True, "name": True, "input": True, "data": True, "content": True, "tools": True,
+    "server_name": True,
+}
+DELTA = {"text": True, "thinking": True, "content": True}
+LONGEST_JSON = 2 ** 20
 PART = {"text": True, "refusal": True}
-ITEM = {**CALLED, "content": PART, "summary": {"text": True}, "code": True, "result": True}
+BEGUN_ITEM = {**CALLED, "content": PART, "summary": {"text": True}, "code": True, "result": True}
+ITEM = {
+    **BEGUN_ITEM, "action": True, "actions": True, "operation": True, "outputs": True, "output": True,
+    "queries": True, "results": True, "tools": True, "error": True, "server_label": True,
+}
 PIECES = {
     "output_text": ("content", "text"), "refusal": ("content", "refusal"), "reasoning_text": ("content", "text"),
     "reasoning_summary_text": ("summary", "text"), "function_call_arguments": ("", "arguments"),
@@ -37,13 +47,26 @@ def sha256(said):
     return hashlib.sha256(said if isinstance(said, bytes) else said.encode()).hexdigest()
 
 
-def doubles(value):
-    """Whole numbers as a double has them, as in RFC 8785."""
+def plain(value):
+    """Whole numbers as a double has them, as in RFC 8785, and no members that are null."""
     if isinstance(value, dict):
-        return {name: doubles(each) for name, each in value.items()}
+        return {name: plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list):
-        return [doubles(each) for each in value]
+        return [plain(each) for each in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def utf8(text):
+    """A pair of surrogates may have come in two pieces."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def units(text):
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def no_json(constant):
+    raise ValueError(constant)
 
 
 def place_in(said, name, otherwise=0):
@@ -57,8 +80,9 @@ def walk(value, members, place, take):
     if isinstance(value, str):
         take(place, value)
     elif members is True:
-        if value not in ({}, []):
-            take(place, canonical(doubles(value)))
+        said = plain(value)
+        if said not in ({}, []):
+            take(place, canonical(said))
     elif isinstance(value, list):
         for at, each in enumerate(value):
             walk(each, members, f"{place}.{place_in(each, 'index', at) if isinstance(each, dict) else at}", take)
@@ -85,18 +109,42 @@ class Texts:
 
     def __init__(self):
         self.texts = {}
+        self.json_at, self.json = None, []
 
     def add(self, place, text):
-        text = text if isinstance(text, bytes) else text.encode()
-        self.texts[place] = self.texts.get(place, b"") + text
+        self.texts.setdefault(place, []).append(text)
+
+    def told(self, place):
+        pieces = self.texts[place]
+        return b"".join(pieces) if isinstance(pieces[0], bytes) else utf8("".join(pieces))
 
     def restate(self, by):
         def take(place, text):
             if place not in self.texts:
                 self.add(place, text)
-            elif self.texts[place] != text.encode():
+            elif self.told(place) != utf8(text):
                 self.add(f"{place} {by}", text)
         return take
+
+    def add_json(self, place, piece):
+        if place != self.json_at:
+            self.end_json()
+        self.json_at = place
+        self.json.append(piece)
+
+    def end_json(self):
+        """JSON in pieces counts as its value; as text if it is too long, or no JSON."""
+        text, place = "".join(self.json), self.json_at
+        self.json_at, self.json = None, []
+        try:
+            value = json.loads(text, parse_constant=no_json) if units(text) <= LONGEST_JSON else text
+        except ValueError:
+            value = text
+        walk(value, True, place, self.add)
+
+    def digest(self, salt):
+        self.end_json()
+        return "sha256:" + sha256(f"{salt}\n" + canonical({place: sha256(self.told(place)) for place in self.texts}))
 
     def take(self, api, said, name):
         if api in ("chat", "completions"):
@@ -112,29 +160,36 @@ class Texts:
         elif api == "messages":
             self.message(said)
         else:
-            self.response(said, said.get("type") or name)
+            kind = said.get("type")
+            self.response(said, (kind if isinstance(kind, str) else str(name or "null"))[:64])
 
     def message(self, said):
-        if "message" in said:
+        if said.get("type") == "content_block_stop":
+            self.end_json()
+        elif "message" in said:
             walk(said["message"].get("content"), BLOCK, "content", self.add)
         elif said.get("type") in ("content_block_start", "content_block_delta"):
             place = f"content.{place_in(said, 'index')}"
             walk(said.get("content_block"), BLOCK, place, self.add)
-            walk(said.get("delta"), DELTA, place, self.add)
+            delta = said.get("delta") or {}
+            walk(delta, DELTA, place, self.add)
+            if isinstance(delta.get("partial_json"), str):
+                self.add_json(f"{place}.input", delta["partial_json"])
         else:
             walk(said.get("content"), BLOCK, "content", self.add)
 
     def response(self, said, kind):
         item = f"output.{place_in(said, 'output_index')}"
         at = lambda part: f"{item}.{part}.{place_in(said, part + '_index')}" if part else item
-        found = re.fullmatch(r"response\.(\w+)\.(\w+)", kind or "")
+        members = ITEM if re.search(r"\.(done|completed|incomplete|failed)\Z", kind) else BEGUN_ITEM
+        found = re.fullmatch(r"response\.(\w+)\.(\w+)", kind)
         middle, end = found.groups() if found else ("", "")
         if "output" in said:
             walk(said["output"], ITEM, "output", self.add)
         elif "response" in said:
-            walk(said["response"].get("output"), ITEM, "output", self.restate(kind))
+            walk(said["response"].get("output"), members, "output", self.restate(kind))
         elif "item" in said:
-            walk(said["item"], ITEM, item, self.restate(kind))
+            walk(said["item"], members, item, self.restate(kind))
         elif middle in PARTS and "part" in said:
             walk(said["part"], PART, at(PARTS[middle]), self.restate(kind))
         elif middle in PIECES:
@@ -188,7 +243,7 @@ def answer_digest(api, reply, salt):
     texts = Texts()
     for said, name in reply:
         texts.take(api, said, name)
-    return "sha256:" + sha256(f"{salt}\n" + canonical({place: sha256(text) for place, text in texts.texts.items()}))
+    return texts.digest(salt)
 
 
 def read(file):

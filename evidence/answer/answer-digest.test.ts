@@ -95,7 +95,7 @@ test('an embedding counts as 32-bit floats, as numbers and in base64', () => {
 const start = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block });
 const delta = (index: number, added: object) => ({ type: 'content_block_delta', index, delta: added });
 
-test('the events of a message are the message, but for the input of a tool, which comes in pieces', () => {
+test('the events of a message are the message', () => {
   const events = [
     { type: 'message_start', message: { id: 'm', content: [], usage: { input_tokens: 1 } } },
     start(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -115,9 +115,32 @@ test('the events of a message are the message, but for the input of a tool, whic
   expect(digest('messages', { type: 'message', content: [use] })).toBe(
     digestOf({ 'content.0.input': '{"a":[1.5],"b":1}', 'content.0.name': 'get' }),
   );
-  const json = (partial_json: string) => delta(0, { type: 'input_json_delta', partial_json });
-  expect(digest('messages', start(0, { ...use, input: {} }), json('{"b":1'), json(',"a":[1.5]}'))).toBe(
-    digestOf({ 'content.0.name': 'get', 'content.0.partial_json': '{"b":1,"a":[1.5]}' }),
+});
+
+const json = (index: number, partial_json: string) => delta(index, { type: 'input_json_delta', partial_json });
+
+test('the input of a tool in pieces counts as its value, and as text if it is none', () => {
+  const use = (input: object) => ({ type: 'tool_use', id: 't', name: 'get', input });
+  const stop = { type: 'content_block_stop', index: 0 };
+  const streamed = (...pieces: readonly string[]) => {
+    const said = [start(0, use({})), ...pieces.map((piece) => json(0, piece))];
+    const digests = [digest('messages', ...said), digest('messages', ...said, stop)];
+    expect(digests[0]).toBe(digests[1]);
+    return digests[0];
+  };
+  const whole = (input: object) => digest('messages', { type: 'message', content: [use(input)] });
+  expect(streamed('', '{"b": "\\ud83d', '\\ude00", "a":[1.50', ']}')).toBe(whole({ a: [1.5], b: '😀' }));
+  expect(streamed('')).toBe(whole({}));
+  expect(streamed('{}')).toBe(whole({}));
+  expect(streamed('{"a":')).toBe(digestOf({ 'content.0.name': 'get', 'content.0.input': '{"a":' }));
+  const long = 'x'.repeat(2 ** 20 - 8);
+  expect(streamed('{"a":"', long, '"}')).toBe(whole({ a: long }));
+  expect(streamed('{"a":"', long, 'x"}')).toBe(
+    digestOf({ 'content.0.name': 'get', 'content.0.input': `{"a":"${long}x"}` }),
+  );
+  const both = [start(0, use({})), json(0, '{"a":1'), json(0, '}'), stop, start(1, use({})), json(1, '{"b":2}')];
+  expect(digest('messages', ...both)).toBe(
+    digest('messages', { type: 'message', content: [use({ a: 1 }), use({ b: 2 })] }),
   );
 });
 
@@ -185,10 +208,28 @@ test('pieces longer than what is collected, and texts of all lengths around it',
 });
 
 test('an answer of too many texts, or of text that has no canonical form, is bound to nothing', () => {
-  const many = Array.from({ length: 5000 }, (_, index) => ({ index, text: 'x' }));
-  expect(digest('completions', { choices: many })).toBeNull();
+  const choices = Array.from({ length: 4097 }, (_, index) => ({ index, text: 'x' }));
+  expect(digest('completions', { choices })).toBeNull();
+  expect(digest('completions', { choices: choices.slice(1) }, { choices: choices.slice(1) })).not.toBeNull();
   const half = { type: 'tool_use', name: 'x', input: { a: '\ud800' } };
   expect(digest('messages', { type: 'message', content: [half] })).toBeNull();
+});
+
+test('a pair of surrogates that two pieces share is one letter, and half a pair is what encoders make of it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(1), fc.constantFrom('\ud83d', '\ude00', 'a', 'ü', '😀'))), (pieces) => {
+      const answer = new AnswerDigest('chat');
+      const likes = [0, 1].map((index) => choice(index, { content: 'like' }));
+      const texts = ['', ''];
+      for (const [index, text] of pieces) {
+        texts[index] += text;
+        if (text === 'a') answer.takeLetters(likes[index] as (typeof likes)[0], Buffer.from(text), 0, 1);
+        else answer.take(choice(index, { content: text }));
+      }
+      const said = texts.flatMap((text, at) => (text === '' ? [] : [[`choices.${at}.content`, text.toWellFormed()]]));
+      expect(answer.digest(salt)).toBe(digestOf(Object.fromEntries(said)));
+    }),
+  );
 });
 
 test('an answer that says nothing has a digest too', () => {

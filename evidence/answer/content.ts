@@ -13,6 +13,9 @@ export interface Content {
   add(place: string, text: string | Uint8Array): void;
   /** Takes a text that the stream may have told in pieces already. `by`: the type of the event that tells it. */
   restate(place: string, text: string, by: string): void;
+  /** Takes the next piece of JSON, which counts as its value when it ends. */
+  addJson(place: string, piece: string): void;
+  endJson(): void;
 }
 
 /** The members of an object that hold text: `true`, or objects and lists of objects with such members. A text is one wherever it stands. */
@@ -23,22 +26,49 @@ type Take = (place: string, text: string) => void;
 
 const called: Members = { name: true, arguments: true, input: true };
 const ofMessage: Members = {
-  content: { text: true, thinking: { text: true } },
+  content: { text: true, thinking: { text: true }, image_url: { url: true } },
   refusal: true,
   reasoning_content: { text: true },
   reasoning: { text: true },
+  reasoning_details: { text: true, summary: true, data: true },
+  images: { image_url: { url: true } },
   tool_calls: { function: called, custom: called },
   function_call: called,
   audio: { data: true, transcript: true },
 };
 const ofChoice: Members = { text: true };
-const ofBlock: Members = { text: true, thinking: true, name: true, input: true };
-const ofItem: Members = {
+/** `content`: of the results of tools, which come whole, and of a compaction. */
+const ofBlock: Members = {
+  text: true,
+  thinking: true,
+  name: true,
+  input: true,
+  data: true,
+  content: true,
+  tools: true,
+  server_name: true,
+};
+const ofDelta: Members = { text: true, thinking: true, content: true };
+/** Members that an item may have in part while it is not done. */
+const ofBegunItem: Members = {
   ...called,
   content: { text: true, refusal: true },
   summary: { text: true },
   code: true,
   result: true,
+};
+const ofItem: Members = {
+  ...ofBegunItem,
+  action: true,
+  actions: true,
+  operation: true,
+  outputs: true,
+  output: true,
+  queries: true,
+  results: true,
+  tools: true,
+  error: true,
+  server_label: true,
 };
 
 /** Takes in a whole reply, or an event. `type`: of an event that does not say it itself, its name. */
@@ -74,7 +104,8 @@ function walk(value: unknown, members: true | Members, place: string, take: Take
   if (value === null || value === undefined || value === '') return;
   if (typeof value === 'string') return take(place, value);
   if (members === true) {
-    if (typeof value !== 'object' || Object.keys(value).length > 0) take(place, canonicalText(value));
+    const said = withoutNulls(value);
+    if (typeof said !== 'object' || Object.keys(said ?? {}).length > 0) take(place, canonicalText(said));
   } else if (Array.isArray(value)) {
     for (const [at, element] of value.entries())
       walk(element, members, `${place}.${isNode(element) ? indexOf(element, at) : at}`, take);
@@ -84,6 +115,27 @@ function walk(value: unknown, members: true | Members, place: string, take: Take
       if (Object.hasOwn(members, name) && value[name] !== null)
         walk(value[name], members[name] ?? true, `${place}.${name}`, take);
   }
+}
+
+/** SDKs write null for members that a reply has not. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isNode(value)) return value;
+  const members = Object.entries(value).flatMap(([name, inner]) =>
+    inner === null ? [] : [[name, withoutNulls(inner)]],
+  );
+  return Object.fromEntries(members);
+}
+
+/** Takes in JSON as the value that it is, and as text if it is none. */
+export function takeJson(text: string, place: string, take: Take): void {
+  let value: unknown = text;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // It broke off, say.
+  }
+  walk(value, true, place, take);
 }
 
 /** Returns an embedding as 32-bit floats, which clients get as numbers or in base64, and SDKs turn into numbers. */
@@ -110,11 +162,14 @@ function bytesOfBase64(text: string): Uint8Array | null {
 
 function readMessages({ content: blocks, content_block: block, delta, index, message, type }: Node, content: Content) {
   const take = addTo(content);
+  if (type === 'content_block_stop') return content.endJson();
   if (isNode(message)) return walk(message.content, ofBlock, 'content', take);
   if (type !== 'content_block_start' && type !== 'content_block_delta') return walk(blocks, ofBlock, 'content', take);
   const place = `content.${placeIn(index)}`;
   walk(block, ofBlock, place, take);
-  if (isNode(delta)) walk(delta, { text: true, thinking: true, partial_json: true }, place, take);
+  if (!isNode(delta)) return;
+  walk(delta, ofDelta, place, take);
+  if (typeof delta.partial_json === 'string') content.addJson(`${place}.input`, delta.partial_json);
 }
 
 /** Where the pieces of a text belong in their item, by the middle of the names of their events. */
@@ -138,9 +193,10 @@ function readResponses(event: Node, content: Content, name: string): void {
   const type = (typeof event.type === 'string' ? event.type : name).slice(0, longestType);
   const restate: Take = (place, text) => content.restate(place, text, type);
   if (Array.isArray(output)) return walk(output, ofItem, 'output', addTo(content));
-  if (isNode(response)) return walk(response.output, ofItem, 'output', restate);
+  const members = /\.(?:done|completed|incomplete|failed)$/.test(type) ? ofItem : ofBegunItem;
+  if (isNode(response)) return walk(response.output, members, 'output', restate);
   const place = `output.${placeIn(output_index)}`;
-  if (isNode(item)) return walk(item, ofItem, place, restate);
+  if (isNode(item)) return walk(item, members, place, restate);
   const inItem = (list: string): string =>
     list === '' ? place : `${place}.${list}.${placeIn(event[`${list}_index`])}`;
   const [, middle = '', end] = /^response\.(\w+)\.(\w+)$/.exec(type) ?? [];
