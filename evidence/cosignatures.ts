@@ -5,7 +5,7 @@
  * Invariant: a line counts only for a witness whose key the reader has from elsewhere; all others are counted alone.
  */
 import { type Checkpoint, linesOf, logKey, noteText } from './checkpoint.ts';
-import { keyIdOf, keyTypes, linesBy, type NoteKey, type NoteLine, noteKeyIn, signatureFits } from './note.ts';
+import { keyIdOf, keyTypes, linesBy, type NoteKey, type NoteLine, noteKeyIn, signatureFits, vkeyOf } from './note.ts';
 import { ofPack, type PackMismatch } from './receipt-node.ts';
 import { signerIn } from './signature.ts';
 
@@ -39,6 +39,8 @@ export async function cosignedAt(text: string, line: NoteLine, key: NoteKey): Pr
 }
 
 export interface CheckedCosignatures {
+  /** The key of the log as its witnesses have to be told it, `origin+id+key`; null: there is no checkpoint. */
+  readonly vkey: string | null;
   /** The newest of each of the witnesses that were asked for. */
   readonly cosigned: readonly Cosignature[];
   /** The names of those whose line is not there: it may come. */
@@ -69,7 +71,8 @@ export async function checkCosignatures(
     else mismatches.push(ofPack('log.checkpoint.note', `a cosignature of ${key.name}`, 'one that does not fit'));
   }
   const signer = checkpoint === null ? null : signerIn(checkpoint.key);
-  const known = checkpoint === null || signer === null ? witnesses : [logKey(checkpoint, signer), ...witnesses];
+  const own = checkpoint === null || signer === null ? null : logKey(checkpoint, signer);
+  const known = own === null ? witnesses : [own, ...witnesses];
   const others = lines.filter((line) => known.every((key) => linesBy([line], key).length === 0));
-  return { cosigned, waiting, unknownLines: others.length, mismatches };
+  return { vkey: own && vkeyOf(own), cosigned, waiting, unknownLines: others.length, mismatches };
 }

@@ -24,7 +24,7 @@ export interface ReceiptVerification {
   readonly log: {
     readonly index: number;
     readonly entries: number;
-    readonly origin: string;
+    readonly vkey: string | null;
     readonly cosigned: readonly Cosignature[];
     /** The witnesses that were asked for and have not cosigned yet. */
     readonly waiting: readonly string[];
@@ -108,13 +108,13 @@ async function logOf(
   if (index === null || index === undefined) return { proven: null, mismatches: [] };
   const checkpoint = checkpointIn(stated);
   if (checkpoint === null) return { proven: null, mismatches: ['the log has no checkpoint in a known form'] };
-  const { origin, root_hash: root, tree_size: entries } = checkpoint;
+  const { root_hash: root, tree_size: entries } = checkpoint;
   if (!isIncluded(leaf, { index, path, size: entries, root }))
     return { proven: null, mismatches: ['it is not the entry of the log that it is said to be'] };
   const signature = await checkCheckpoint(checkpoint, trust);
   const { mismatches, ...cosignatures } = await checkCosignatures(checkpoint, witnesses);
   return {
-    proven: { index: Number(index), entries, origin, ...cosignatures, signature },
+    proven: { index: Number(index), entries, ...cosignatures, signature },
     mismatches: mismatches.map(({ expected, found }) => `its checkpoint needs ${expected}, and has ${found}`),
   };
 }

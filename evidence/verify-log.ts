@@ -31,8 +31,8 @@ export interface LogVerification {
   readonly whole: Wholeness | null;
   /** The archived months that the log proves, as `2025-01`. */
   readonly archived: readonly string[];
-  /** The origin of the log, by which witnesses know it; null: there is no checkpoint. */
-  readonly origin: string | null;
+  /** The key of the log, which begins with the origin by which witnesses know it; null: there is no checkpoint. */
+  readonly vkey: string | null;
   /** The witnesses that were asked for and have cosigned the checkpoint. */
   readonly cosigned: readonly Cosignature[];
   /** The witnesses that were asked for and have no line there. An honest gateway comes to it within seconds of a checkpoint, or while they are away. */
@@ -102,7 +102,6 @@ export class LogCheck {
       untold: this.#unlogged.untold + (since?.untold ?? 0),
       whole: hours.whole,
       archived: archived.proven.map(({ month }) => month),
-      origin: checkpoint?.origin ?? null,
       ...cosignatures,
       fault: typeof log?.fault === 'string' ? log.fault : null,
     };
@@ -125,7 +124,7 @@ export const noLog: Omit<LogVerification, 'mismatches'> = {
   untold: 0,
   whole: null,
   archived: [],
-  origin: null,
+  vkey: null,
   cosigned: [],
   waiting: [],
   unknownLines: 0,

@@ -139,7 +139,7 @@ function textOf({ answer, batch, log, mismatches, notes, receipt, version }: Res
     log === null
       ? 'log         not in it yet'
       : `log         at index ${log.index} of ${log.entries}, ${signatures[log.signature]}`,
-    ...(log === null ? [] : [`  of ${log.origin}`, ...cosignedText(log)]),
+    ...(log === null ? [] : [`  of ${log.vkey}`, ...cosignedText(log)]),
     ...notes.map((note) => `  ${note}`),
     `mismatches  ${mismatches.length}`,
     ...mismatches.map((mismatch) => `  ${mismatch}`),

@@ -109,6 +109,16 @@ ${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log,
   for (const each of [text, JSON.stringify(JSON.parse(text), null, 1)]) expect(python(each)).toEqual({ code: 0, out });
 });
 
+test('a pack of all kinds of receipts takes less than 60 kB for each with its lineage', () => {
+  const { receipts: all } = JSON.parse(text) as { receipts: { id: string; lineage?: unknown }[] };
+  const sizes = all
+    .filter(({ lineage }) => lineage !== undefined)
+    .map((each) => Buffer.byteLength(JSON.stringify(each)));
+  const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+  expect(mean).toBeGreaterThan(30_000);
+  expect(mean).toBeLessThan(60_000);
+});
+
 test('a pack of more than a thousand receipts too, whose manifest has parts of a thousand', async () => {
   const { receipt } = defined(sorted[0], 'the first example');
   const many = Array.from({ length: 1001 }, (_, n) => {
