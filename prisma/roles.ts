@@ -49,10 +49,9 @@ const marks: Rights = ['SELECT', 'INSERT', 'DELETE'];
 const changes: Rights = ['SELECT', 'INSERT', 'UPDATE'];
 const whole: Rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-const columns =
-  (right: 'SELECT' | 'INSERT' | 'UPDATE') =>
-  (...names: string[]): string =>
-    `${right} (${names.join(', ')})`;
+function columns(right: 'SELECT' | 'INSERT' | 'UPDATE') {
+  return (...names: string[]): string => `${right} (${names.join(', ')})`;
+}
 const selecting = columns('SELECT');
 const inserting = columns('INSERT');
 const changing = columns('UPDATE');

@@ -19,6 +19,7 @@ export type SettingReaderName = (typeof settingReaders)[number];
 
 const addresses = ['GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'];
 const evidence = ['GW_EVIDENCE_BUILDS', 'GW_EVIDENCE_CERTIFICATES', 'GW_EVIDENCE_KEY', 'GW_TIMESTAMP_URL'];
+const firstOperator = ['GW_FIRST_OPERATOR_CREDENTIAL', 'GW_FIRST_OPERATOR_TOKEN', 'GW_FIRST_OPERATOR_TOKEN_DAYS'];
 const operatorTls = ['GW_CONTROL_TLS_CERT_FILE', 'GW_CONTROL_TLS_KEY_FILE'];
 const internalTls = ['GW_INTERNAL_TLS_CERT_FILE', 'GW_INTERNAL_TLS_KEY_FILE', 'GW_INTERNAL_TLS_CA_FILE'];
 const ofEachService = [
@@ -96,9 +97,7 @@ export const settingsOf: Readonly<Record<SettingReaderName, readonly string[]>> 
     'GW_EVIDENCE_QUOTA_MB',
     ...evidence,
     'GW_EVIDENCE_KEY_TOKEN_FILE',
-    'GW_FIRST_OPERATOR_CREDENTIAL',
-    'GW_FIRST_OPERATOR_TOKEN',
-    'GW_FIRST_OPERATOR_TOKEN_DAYS',
+    ...firstOperator,
     'GW_GPU_COUNTERS',
     'GW_GPU_GIVE_UP_S',
     'GW_GPU_MARGIN_S',
