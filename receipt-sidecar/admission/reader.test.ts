@@ -386,12 +386,14 @@ test('the same body has the same outcome here and on a thread', async () => {
       const small = Buffer.from(isBroken ? json.slice(1) : json);
       // Space that stands behind the body makes it large, and means nothing.
       const large = Buffer.concat([small, Buffer.alloc(inlineBytes, 0x20)]);
+      // Its memory goes to the thread.
+      const sent = Buffer.from(large);
       const [one, other] = [outcomeOf(await here.askBytes(at, small)), outcomeOf(await there.askBytes(at, large))];
       if ('request' in one && 'request' in other) {
         const { binding, promptBytes, mostPromptTokens: most } = one.request;
         for (const [{ request }, bytes] of [
           [one, small],
-          [other, large],
+          [other, sent],
         ] as const)
           expect(request.binding?.requestDigest).toBe(saltedDigest(request.binding?.salt ?? '', bytes));
         expect(other.request.binding?.salt).not.toBe(binding?.salt);
