@@ -75,7 +75,7 @@ test('a pack of two calls verifies by the key that the gateway publishes to ever
   expect(trusted).toMatchObject({ code: 0, err: '' });
   expect(trusted.out).toMatch(/^account {5}acct_demo_audit_plus\nselection {3}\{.*\n/);
   expect(trusted.out.split('\n').slice(2).join('\n')).toBe(
-    'receipts    2\nnumbers     2 recomputed, 0 not recomputed\npins        0 asked for, 0 held\nrouting     no traces in this pack\nlog         0 proven, 2 not in it yet\nsignature   by a key that you trust\nmismatches  0\n',
+    'receipts    2\nnumbers     2 recomputed, 0 not recomputed\npins        0 asked for, 0 held\nrouting     no traces in this pack\nlog         0 proven, 2 not in it yet\nwhole       it does not claim to be: it is of some receipts of its time alone\nsignature   by a key that you trust\nmismatches  0\n',
   );
   expect(await gw('verify', file, `--key=${keys.keys[0]?.kid}`)).toMatchObject({ code: 0 });
   const untrusted = await gw('verify', file);

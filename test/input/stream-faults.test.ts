@@ -1,4 +1,5 @@
 /** A stream that goes wrong after it has begun ends in one error event, or is broken off; its receipt is made anyway. */
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { accountsForFile } from '../sdk/test-account.ts';
@@ -78,7 +79,7 @@ it('a stream without [DONE] still carries its receipt', async () => {
   const { done, receipts, events } = readEvents(reply);
   expect([reply.broken, done, receipts.length]).toEqual([false, 0, 1]);
   expect(events.at(-1)?.choices?.[0]?.finish_reason).toBe('stop');
-  expect(await stored(reply)).toEqual(receipts[0]);
+  expect(await stored(reply)).toEqual(receiptInReply.parse(receipts[0]));
 });
 
 it('a stream without usage is estimated, and says so', async () => {
@@ -86,7 +87,7 @@ it('a stream without usage is estimated, and says so', async () => {
   const { done, receipts } = readEvents(reply);
   expect(done).toBe(1);
   expect(receipts).toMatchObject([{ usage_source: 'estimated' }]);
-  expect(await stored(reply)).toEqual(receipts[0]);
+  expect(await stored(reply)).toEqual(receiptInReply.parse(receipts[0]));
 });
 
 it('a stream with receipts of its own gets ours instead, once', async () => {
@@ -94,7 +95,7 @@ it('a stream with receipts of its own gets ours instead, once', async () => {
   expect(reply.text).not.toContain('forged');
   const { receipts } = readEvents(reply);
   expect(receipts).toHaveLength(1);
-  expect(await stored(reply)).toEqual(receipts[0]);
+  expect(await stored(reply)).toEqual(receiptInReply.parse(receipts[0]));
 });
 
 it('a stream in the smallest pieces, in letters of many bytes, says the same as in whole events', async () => {

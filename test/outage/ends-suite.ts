@@ -9,6 +9,7 @@ import { Prisma } from '@gw/prisma/client';
 import type { PartName } from '@gw/stack/stack-plans';
 import { isLongRun } from '@gw/testing/cases';
 import { firstVersions } from '@gw/testing/control-plane/calls';
+import { receiptInReply } from '@gw/testing/receipt-in-reply';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
@@ -286,7 +287,7 @@ describe('every end of a call', () => {
     const objects = kind === 'JSON' ? [text] : events.map((event) => event.slice('data: '.length));
     const shown = objects.flatMap((each) => z.object({ gw: z.unknown().optional() }).parse(JSON.parse(each)).gw ?? []);
     if (!text.includes('"error"')) expect(shown).toHaveLength(1);
-    for (const receipt of shown) expect(receipt).toEqual(stored);
+    for (const receipt of shown) expect(receiptInReply.parse(receipt)).toEqual(stored);
   }
 
   const tested = Object.entries(ends).filter(([, { isElsewhere = false }]) => isLongRun || !isElsewhere);
