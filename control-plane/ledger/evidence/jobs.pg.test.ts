@@ -133,13 +133,7 @@ test('a pack of more receipts than a reply holds is built by a job: the range, t
   const first = entryFrom(callAt('2026-11-20'), { accountId });
   const foreign = entriesOf('acct_other', 20);
   await running.store(...own, ...outside, first, ...foreign);
-  await appendReceipts({
-    addresses,
-    db: running.stores.db,
-    now: () => new Date('2026-11-21T12:00:00Z'),
-    key,
-    seals: testSeals,
-  });
+  await logAll();
   const id = await entered(accountId, day);
   build();
   const text = await packOf(accountId, id);
@@ -194,17 +188,21 @@ test('receipts that come while it is built make neither duplicates nor holes, an
   expect(await verified(text)).toMatchObject({ signature: 'trusted', mismatches: [], recomputed: ids.length });
 });
 
-test('a receipt that was taken out of the database is named in a long pack too', async () => {
-  const accountId = 'acct_taken';
-  const own = entriesOf(accountId, mostReceipts.plain + 50);
-  await running.store(...own);
-  await appendReceipts({
+/** Puts all that is stored into the logs. */
+const logAll = () =>
+  appendReceipts({
     addresses,
     db: running.stores.db,
     now: () => new Date('2026-11-21T12:00:00Z'),
     key,
     seals: testSeals,
   });
+
+test('a receipt that was taken out of the database is named in a long pack too', async () => {
+  const accountId = 'acct_taken';
+  const own = entriesOf(accountId, mostReceipts.plain + 50);
+  await running.store(...own);
+  await logAll();
   const [gone, changed] = [own[40] as Entry, own[900] as Entry];
   await running.stores.tamper(`DELETE FROM receipts WHERE id = '${gone.receipt.id}'`);
   await running.stores.tamper(`UPDATE receipts SET energy_wh = 7 WHERE id = '${changed.receipt.id}'`);
